@@ -27,6 +27,8 @@ COMMAND_INSTRUCTIONS = 2048
 """The same for the code between two commands to the part."""
 LACK_PART_MAX = 0.05
 """The part by which the lack of the same wait may grow: interruptions come at no fixed time."""
+COMMAND_LACK_PART_MAX = 0.15
+"""The same for commands: a program of realtime priority, which waits as long, sends them faster."""
 PERIODS_TO_MEET = 4
 """The number of its periods in which a hazard surely meets a wait of the program."""
 OFTEN_MIN, MET_SELDOM = 16, 4
@@ -332,10 +334,12 @@ def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _slack_ns(cell: CellResult, found: _Found) -> int:
     """Returns by how much the same wait may be shorter by chance, as code and hazards vary."""
     mips = min(cell.guest.mips, default=0)
+    is_command = found.witness == Witness.CHIP
     instructions = INSTRUCTIONS if found.witness == Witness.DELAY else COMMAND_INSTRUCTIONS
+    part = COMMAND_LACK_PART_MAX if is_command else LACK_PART_MAX
     code_ns = round(instructions * 1000 / mips) if mips else 0
     phases_ns = [hazard_of(word).phase_ns for word in cell.hazards]
-    return code_ns + max(phases_ns, default=0) + round(LACK_PART_MAX * max(found.lack_ns, 0))
+    return code_ns + max(phases_ns, default=0) + round(part * max(found.lack_ns, 0))
 
 
 def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
