@@ -215,8 +215,8 @@ def test_the_present_value_does_not_fit_where_a_machine_pays_and_that_is_named(
     assert answer.present
     assert (answer.present.fit, exit_code_of(answer)) == (Fit.NO, ExitCode.SLOWER)
     assert answer.present.words.startswith(
-        "No: 100 us does not fit. Decided by old boards and older boards: it takes +0.0 % of time and"
-        " +100.0 % of CPU time there"
+        "No: 100 us does not fit. Decided by old boards and older boards: it takes +0.0 % of time"
+        " and +100.0 % of CPU time there"
     )
 
 

@@ -334,9 +334,8 @@ def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _slack_ns(cell: CellResult, found: _Found) -> int:
     """Returns by how much the same wait may be shorter by chance, as code and hazards vary."""
     mips = min(cell.guest.mips, default=0)
-    is_command = found.witness == Witness.CHIP
     instructions = INSTRUCTIONS if found.witness == Witness.DELAY else COMMAND_INSTRUCTIONS
-    part = COMMAND_LACK_PART_MAX if is_command else LACK_PART_MAX
+    part = COMMAND_LACK_PART_MAX if found.witness == Witness.CHIP else LACK_PART_MAX
     code_ns = round(instructions * 1000 / mips) if mips else 0
     phases_ns = [hazard_of(word).phase_ns for word in cell.hazards]
     return code_ns + max(phases_ns, default=0) + round(part * max(found.lack_ns, 0))
