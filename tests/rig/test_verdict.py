@@ -431,6 +431,12 @@ def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Ev
             "the subject failed with exit code 1: Error: no chip",
         ),
         ({"exit_code": 1}, "", "the subject failed with exit code 1: it printed nothing"),
+        (
+            {"exit_code": 2},
+            "Write Failed!\nYour chip is in an unknown state.\nPlease tell the list, thanks!\n",
+            "the subject failed with exit code 2: Write Failed!",
+        ),
+        ({"exit_code": 2}, "one\ntwo\n", "the subject failed with exit code 2: two"),
         ({"exit_code": -1, "signal": 11}, "a\n", "the subject was ended by signal 11: a"),
     ],
 )

@@ -15,7 +15,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
-from delayrig.base.text import log_tail, shown
+from delayrig.base.text import LINE_MARK, log_tail, shown
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
@@ -82,6 +82,8 @@ UNKNOWN_NAME = re.compile(
     rf"^(?:Error: )?Unknown (?P<what>chip|{PROGRAMMER}) .{{1,160}}$", re.MULTILINE
 )
 """The message of any flashrom, ours included, for an unknown name after `-c` or `-p`."""
+FAILURE = re.compile("fail|error|cannot|could not|unable", re.IGNORECASE)
+COMPLAINT_LINES = 6
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 """Verdicts that requested faults may cause. They make no wait too short."""
 
@@ -366,7 +368,6 @@ def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
 
 def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
     ended, given_up = needed(artifacts.events, SubjectEnd), first(artifacts.events, GaveUp)
-    last = log_tail(artifacts.output, 1) or "it printed nothing"
     if given_up and given_up.bound == "records" and is_unfinished(artifacts.events):
         return Finding(Verdict.INCONCLUSIVE, MORE_THAN_RECORDED.format(count=given_up.count))
     if given_up:
@@ -383,7 +384,14 @@ def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
         what = f"the subject failed with exit code {ended.exit_code}"
     else:
         return None
-    return Finding(Verdict.OP_FAILED, f"{what}: {last}")
+    return Finding(Verdict.OP_FAILED, f"{what}: {_complaint(artifacts.output)}")
+
+
+def _complaint(output: bytes) -> str:
+    """Returns the last line about a failure. flashrom prints a request to report it below that."""
+    lines = log_tail(output, COMPLAINT_LINES).split(LINE_MARK)
+    said = [line for line in lines if FAILURE.search(line)]
+    return (said or lines)[-1] or "it printed nothing"
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evidence]:
