@@ -301,6 +301,7 @@ flashrom:
 	bash -c true
 	! bash -c '{connect}' 2>/dev/null
 	test -z "$$SECRET"
+	touch "$$HOME"/file
 	id -u >uid
 	cp /bin/true flashrom
 """

@@ -189,6 +189,8 @@ def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([str(OWN_PROGRAMS), "/usr/bin", "/bin", "/usr/sbin"]),
         "LC_ALL": "C",
+        # meson asks CMake for libraries, and CMake has to know a home.
+        "HOME": str(places[1]),
         "CFLAGS": " ".join([*FLAGS, f"-ffile-prefix-map={places[0]}/="]),
         "MESON": meson,
         "ALL": shlex.join([*MESON, *off]),
