@@ -17,6 +17,7 @@ from delayrig.model.result import (
     DelayCount,
     Ending,
     Results,
+    SiteWaits,
     SubjectFacts,
     Verdict,
 )
@@ -102,6 +103,22 @@ def test_worst_of_several_is_named_first() -> None:
     decision = decided([timed(BEFORE, name=name) for name in names], candidate)
     assert candidate[1].id in decision.lines[0]
     assert [cell.margin_ns for cell in decision.deciding] == [-900, -70, -5]
+
+
+@pytest.mark.parametrize("own", [0, 1])
+def test_wait_of_flashrom_is_named_before_a_longer_one_of_the_rig(own: int) -> None:
+    wait: dict[str, Any] = {"requested_ns": SECOND, "count": 1, "short": 1, "error_ns": 0}
+    sites = [
+        SiteWaits(callers=[], least_ns=(0, 0), **wait),
+        SiteWaits(callers=["serprog_delay"], least_ns=(SECOND - MS, SECOND - MS), **wait),
+    ]
+    names = ["a", "b"]
+    candidate = [
+        timed(AFTER, name=name, verdict=Verdict.TOO_SHORT, waits=[site], job_done=True)
+        for name, site in zip(names, sites if own else sites[::-1], strict=True)
+    ]
+    decision = decided([timed(BEFORE, name=name) for name in names], candidate)
+    assert decision.deciding[0].id == candidate[own].id
 
 
 def test_lost_data_is_worse_than_any_margin() -> None:

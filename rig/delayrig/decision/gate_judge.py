@@ -52,6 +52,7 @@ from delayrig.judge.chip import DOUBTFUL_GRADES, doubt_of
 from delayrig.judge.exit_code import is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
+from delayrig.model.evidence import Witness
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.programmers import BUILT_WITHOUT
@@ -301,14 +302,20 @@ def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[E
     return min(found, key=lambda outcome: outcome.gravity)
 
 
-def _gravity(cell: GateCell) -> tuple[int, bool, float]:
-    """Returns a key that sorts cells: wrong data, then the waits that lack most, then lost jobs."""
+def _gravity(cell: GateCell) -> tuple[int, bool, bool, bool, float]:
+    """Returns a key that sorts cells: wrong data, then the waits that lack most, then lost jobs.
+
+    Waits of flashrom come before those that the rig itself requests, which have no caller, and new
+    faults before those that were there and are worse.
+    """
     if cell.outcome is Outcome.UNSAFE:
         is_job = all(fault.witness == JOB for fault in cell.refusing)
         is_timed = cell.margin_ns is not None or is_job
-        return cell.outcome.gravity, is_timed, (cell.margin_ns or 0) + is_job
+        is_ours = all(fault.witness == Witness.DELAY and not fault.where for fault in cell.refusing)
+        is_old = all(fault.change is Change.WORSE for fault in cell.refusing)
+        return cell.outcome.gravity, is_timed, is_ours, is_old, (cell.margin_ns or 0) + is_job
     beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
-    return cell.outcome.gravity, False, -beyond
+    return cell.outcome.gravity, False, False, False, -beyond
 
 
 def _watching(

@@ -18,9 +18,9 @@ from delayrig.features.report.labels import (
     verdict_html,
 )
 from delayrig.features.report.source import RunSource, Sources, Spread, Told
-from delayrig.judge.judge import describe
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
+from delayrig.present.formats.report import evidence_line
 from delayrig.present.notable import is_notable, rank
 from delayrig.present.pages.page import Section, rendered
 from delayrig.present.results import subject_name
@@ -76,9 +76,7 @@ def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
             "verdict": verdict_html(cell),
             "marks": marks_of(cell),
             "reason": cell.reason,
-            "evidence": [
-                f"{item.witness} witness: {describe(item)} [{item.where}]" for item in cell.evidence
-            ],
+            "evidence": [evidence_line(item) for item in cell.evidence],
             "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
             "again": again(cell.rerun),
         }

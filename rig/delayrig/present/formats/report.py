@@ -43,7 +43,7 @@ class Case:
         """Returns a line for each piece of evidence, or for each new fault if a gate found any."""
         if self.gated is not None and self.gated.refusing:
             faults = self.gated.refusing
-            return [f"{fault_words(each)} [{each.where}]" for each in faults]
+            return [fault_words(each) + _place(each.where) for each in faults]
         return [evidence_line(item) for item in self.cell.evidence]
 
     @property
@@ -187,4 +187,9 @@ def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
 
 
 def evidence_line(item: Evidence) -> str:
-    return witness_line(item) + (f" [{item.where}]" if item.where else "")
+    return witness_line(item) + _place(item.where)
+
+
+def _place(where: str) -> str:
+    """Returns the place in brackets; empty if it is unknown."""
+    return f" [{where}]" if where else ""
