@@ -82,13 +82,13 @@ def cut_to(text: str, limit_bytes: int) -> bytes:
     return kept[: kept.rfind(b"\n") + 1] + CUT.lstrip("\n").encode()
 
 
-LINE_MARK = " | "
-
-
 def log_tail(log: bytes, lines: int = TAIL_LINES) -> str:
-    """Returns the last lines of a log, joined; empty if there are none. A long line is cut."""
+    """Returns the last lines of a log, joined; empty if there are none."""
+    return " | ".join(last_lines(log, lines))
+
+
+def last_lines(log: bytes, lines: int = TAIL_LINES) -> list[str]:
+    """Returns the last lines of a log that are not blank. A long line is cut."""
     text = shown(log[-lines * 4 * TAIL_LINE_MAX :].decode("utf-8", errors="replace"))
     said = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
-    return LINE_MARK.join(
-        one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in said
-    )
+    return [one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in said]

@@ -15,7 +15,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
-from delayrig.base.text import LINE_MARK, log_tail, shown
+from delayrig.base.text import last_lines, shown
 from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
@@ -389,9 +389,9 @@ def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
 
 def _complaint(output: bytes) -> str:
     """Returns the last line about a failure. flashrom prints a request to report it below that."""
-    lines = log_tail(output, COMPLAINT_LINES).split(LINE_MARK)
+    lines = last_lines(output, COMPLAINT_LINES) or ["it printed nothing"]
     said = [line for line in lines if FAILURE.search(line)]
-    return (said or lines)[-1] or "it printed nothing"
+    return (said or lines)[-1]
 
 
 def data_evidence(cell: Cell, chip: ChipFacts, artifacts: Artifacts) -> list[Evidence]:
