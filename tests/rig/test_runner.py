@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`tests/run`: its arguments, layers, tiers and reports, and the end of an interrupted run."""
+"""`tests/run`: its arguments, layers and reports, and the end of an interrupted run."""
 
 import os
 import signal
@@ -10,12 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.base.errors import ExitCode, NotProvidedError
-from delayrig.model.cell import Role
-from delayrig.model.result import CellResult, Verdict
 
-from tests.guest.provided import require_provided, skip_if_refused
-from tests.rig.builders import CHECKOUT, make_cell, make_result
+from tests.rig.builders import CHECKOUT
 from tests.rig.processes import is_running
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
@@ -542,153 +538,3 @@ def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Pa
     (children,) = layers.children
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
-
-
-MODULE = """\
-import pytest
-four = pytest.mark.long("four more")
-HALF = 2
-KILLS = (HALF, 9)
-EACH = (1, pytest.param(2, marks=four))
-
-@pytest.mark.long("an hour")
-def test_long():
-    pass
-
-@four
-def test_shared():
-    pass
-
-@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.long("the second"))])
-def test_cases(n):
-    pass
-
-@pytest.mark.parametrize("n", EACH)
-def test_constant(n):
-    pass
-
-@pytest.mark.bounds(kills=KILLS, rounds=(1, 3))
-def test_bounded(bound):
-    assert (bound("kills"), bound("rounds")) == {wanted}
-
-def test_plain():
-    pass
-"""
-
-
-TIERS = """\
-import sys
-from pathlib import Path
-from tests.runner.tiers import page_text
-print(page_text(Path(sys.argv[1])))
-"""
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Returns a checkout with one file of tests."""
-    (tmp_path / "rig").symlink_to(CHECKOUT / "rig")
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "conftest.py").symlink_to(CHECKOUT / "tests" / "conftest.py")
-    (tmp_path / "tests" / "test_it.py").write_text(MODULE, encoding="utf-8")
-    return tmp_path
-
-
-def tiers_of(checkout: Path) -> list[str]:
-    """Returns the lines about the tests of the file."""
-    words = [sys.executable, "-c", TIERS, str(checkout)]
-    done = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if "test_it.py" in line]
-
-
-def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
-    assert tiers_of(checkout) == [
-        "| `tests/test_it.py::test_long` | an hour |",
-        "| `tests/test_it.py::test_shared` | four more |",
-        "| `tests/test_it.py::test_cases` | the second |",
-        "| `tests/test_it.py::test_constant` | four more |",
-        "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |",
-        "| `tests/test_it.py::test_bounded` | rounds | 1 | 3 |",
-    ]
-
-
-def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
-    text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
-    (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
-    assert tiers_of(checkout) == ["| `tests/test_it.py` | all |"]
-
-
-@pytest.mark.parametrize(
-    ("words", "wanted", "closing"),
-    [
-        (["--quick"], "(2, 1)", "4 passed, 4 deselected"),
-        ([], "(9, 3)", "8 passed"),
-    ],
-)
-def test_quick_leaves_out_what_is_long_and_counts_it(
-    checkout: Path, words: list[str], wanted: str, closing: str
-) -> None:
-    folder = checkout / "tests"
-    module = folder / "test_it.py"
-    module.write_text(MODULE.replace("{wanted}", wanted), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", str(module), *words],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert closing in done.stdout, done.stdout + done.stderr
-
-
-WHAT = "flashrom of trixie for i386"
-
-
-def ran(role: Role = Role.MEASURE) -> CellResult:
-    return make_result(make_cell(role=role))
-
-
-def lost(role: Role = Role.MEASURE) -> CellResult:
-    return make_result(
-        make_cell(role=role),
-        verdict=Verdict.SKIPPED,
-        reason=f"not provided: {WHAT}",
-        not_provided=WHAT,
-    )
-
-
-def refusal(*more: str) -> str:
-    error = NotProvidedError(WHAT, "Mirror sync in progress?" + "".join(more))
-    return f"rig/rig: {error}\nremedy: none\n"
-
-
-def test_cell_that_ran_ends_no_test() -> None:
-    require_provided([ran()], [ran(), lost()])
-
-
-def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
-    watched = [ran(Role.CANARY), ran(Role.CONTROL), lost(Role.CANARY)]
-    with pytest.raises(pytest.skip.Exception, match=f"not provided: {WHAT}"):
-        require_provided([ran(), lost()], watched)
-
-
-@pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
-def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
-    with pytest.raises(pytest.fail.Exception, match=f"no {role} of the run could run"):
-        require_provided([lost()], [lost(role), lost()])
-
-
-def test_skip_for_another_reason_is_no_missing_subject() -> None:
-    require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
-
-
-def test_command_about_a_missing_subject_skips_its_test() -> None:
-    with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
-        skip_if_refused(ExitCode.RIG_FAULT, refusal())
-
-
-def test_command_that_ended_otherwise_is_the_tests_own_matter() -> None:
-    skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")
-    skip_if_refused(ExitCode.PASS, refusal())
-    skip_if_refused(ExitCode.RIG_FAULT, refusal(". Without it no canary runs"))

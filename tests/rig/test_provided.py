@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of subjects that the archive did not provide: they are skipped, unless nothing watched."""
+
+import pytest
+from delayrig.base.errors import ExitCode, NotProvidedError
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Verdict
+
+from tests.guest.provided import require_provided, skip_if_refused
+from tests.rig.builders import make_cell, make_result
+
+WHAT = "flashrom of trixie for i386"
+
+
+def ran(role: Role = Role.MEASURE) -> CellResult:
+    return make_result(make_cell(role=role))
+
+
+def lost(role: Role = Role.MEASURE) -> CellResult:
+    return make_result(
+        make_cell(role=role),
+        verdict=Verdict.SKIPPED,
+        reason=f"not provided: {WHAT}",
+        not_provided=WHAT,
+    )
+
+
+def refusal(*more: str) -> str:
+    error = NotProvidedError(WHAT, "Mirror sync in progress?" + "".join(more))
+    return f"rig/rig: {error}\nremedy: none\n"
+
+
+def test_cell_that_ran_ends_no_test() -> None:
+    require_provided([ran()], [ran(), lost()])
+
+
+def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
+    watched = [ran(Role.CANARY), ran(Role.CONTROL), lost(Role.CANARY)]
+    with pytest.raises(pytest.skip.Exception, match=f"not provided: {WHAT}"):
+        require_provided([ran(), lost()], watched)
+
+
+@pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
+def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
+    with pytest.raises(pytest.fail.Exception, match=f"no {role} of the run could run"):
+        require_provided([lost()], [lost(role), lost()])
+
+
+def test_skip_for_another_reason_is_no_missing_subject() -> None:
+    require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
+
+
+def test_command_about_a_missing_subject_skips_its_test() -> None:
+    with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
+        skip_if_refused(ExitCode.RIG_FAULT, refusal())
+
+
+def test_command_that_ended_otherwise_is_the_tests_own_matter() -> None:
+    skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")
+    skip_if_refused(ExitCode.PASS, refusal())
+    skip_if_refused(ExitCode.RIG_FAULT, refusal(". Without it no canary runs"))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tiers of tests: their marks, the page that lists them, and what --quick leaves out."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rig.builders import CHECKOUT
+
+MODULE = """\
+import pytest
+four = pytest.mark.long("four more")
+HALF = 2
+KILLS = (HALF, 9)
+EACH = (1, pytest.param(2, marks=four))
+
+@pytest.mark.long("an hour")
+def test_long():
+    pass
+
+@four
+def test_shared():
+    pass
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.long("the second"))])
+def test_cases(n):
+    pass
+
+@pytest.mark.parametrize("n", EACH)
+def test_constant(n):
+    pass
+
+@pytest.mark.bounds(kills=KILLS, rounds=(1, 3))
+def test_bounded(bound):
+    assert (bound("kills"), bound("rounds")) == {wanted}
+
+def test_plain():
+    pass
+"""
+
+
+TIERS = """\
+import sys
+from pathlib import Path
+from tests.runner.tiers import page_text
+print(page_text(Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Returns a checkout with one file of tests."""
+    (tmp_path / "rig").symlink_to(CHECKOUT / "rig")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "conftest.py").symlink_to(CHECKOUT / "tests" / "conftest.py")
+    (tmp_path / "tests" / "test_it.py").write_text(MODULE, encoding="utf-8")
+    return tmp_path
+
+
+def tiers_of(checkout: Path) -> list[str]:
+    """Returns the lines about the tests of the file."""
+    words = [sys.executable, "-c", TIERS, str(checkout)]
+    done = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if "test_it.py" in line]
+
+
+def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
+    assert tiers_of(checkout) == [
+        "| `tests/test_it.py::test_long` | an hour |",
+        "| `tests/test_it.py::test_shared` | four more |",
+        "| `tests/test_it.py::test_cases` | the second |",
+        "| `tests/test_it.py::test_constant` | four more |",
+        "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |",
+        "| `tests/test_it.py::test_bounded` | rounds | 1 | 3 |",
+    ]
+
+
+def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
+    text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
+    (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
+    assert tiers_of(checkout) == ["| `tests/test_it.py` | all |"]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted", "closing"),
+    [
+        (["--quick"], "(2, 1)", "4 passed, 4 deselected"),
+        ([], "(9, 3)", "8 passed"),
+    ],
+)
+def test_quick_leaves_out_what_is_long_and_counts_it(
+    checkout: Path, words: list[str], wanted: str, closing: str
+) -> None:
+    folder = checkout / "tests"
+    module = folder / "test_it.py"
+    module.write_text(MODULE.replace("{wanted}", wanted), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(module), *words],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert closing in done.stdout, done.stdout + done.stderr
