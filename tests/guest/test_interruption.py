@@ -7,6 +7,7 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from delayrig.base.errors import ExitCode
@@ -23,7 +24,8 @@ INTERRUPTED = 130
 LONG_CELL = plan(cell("long", 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"', 1024))
 END_LIMIT_S = 60
 """This is long, because a process needs the CPU to end, and the machine may be busy."""
-GUEST_LIMIT_S = 30
+GUEST_LIMIT_S = 300
+"""This only guards against a hang: the first run of a fresh checkout asks much before its guest."""
 LOOK_AGAIN_S = 0.01
 QUIET_LOOKS = 50
 
@@ -33,10 +35,11 @@ def qemu_of(mark: Path | str) -> list[int]:
     return [n for n, words in processes_told(mark).items() if "qemu-system" in words]
 
 
-def wait_for_guest(mark: Path | str) -> None:
+def wait_for_guest(run: subprocess.Popen[Any], mark: Path | str) -> None:
     """Blocks until a QEMU of the run is there. Between two cells there is none for a moment."""
     deadline = time.monotonic() + GUEST_LIMIT_S
     while not qemu_of(mark):
+        assert run.poll() is None, f"the run ended with {run.returncode} before a guest was seen"
         assert time.monotonic() < deadline, "no guest of the run was ever seen"
         time.sleep(LOOK_AGAIN_S)
 
@@ -71,7 +74,7 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     for line in run.stderr:
         if line.startswith("[2/"):
             break
-    wait_for_guest(tmp_path)
+    wait_for_guest(run, tmp_path)
     run.send_signal(number)
     run.communicate(timeout=END_LIMIT_S)
     assert run.returncode == INTERRUPTED
@@ -93,7 +96,7 @@ def test_cell_whose_guest_is_killed_is_run_again_and_tells_the_end_of_its_logs(
         stdout=subprocess.DEVNULL,
         env=scratch_in(tmp_path),
     ) as run:
-        wait_for_guest(tmp_path)
+        wait_for_guest(run, tmp_path)
         for guest in qemu_of(tmp_path):
             os.kill(guest, signal.SIGKILL)
     assert run.returncode == ExitCode.PASS
@@ -134,12 +137,11 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
     run = subprocess.Popen(
         [*command, *connect, "--out", str(out)],
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
         env=scratch_in(tmp_path),
     )
     mark = f"guest=flashrom-rig-{rig_started_by(run.pid)}-" if connect else tmp_path
     try:
-        wait_for_guest(mark)
+        wait_for_guest(run, mark)
     finally:
         run.kill()
         run.wait(timeout=END_LIMIT_S)

@@ -139,12 +139,21 @@ def adopt_orphans() -> None:
     def reap() -> None:
         pause = threading.Event()
         while not pause.wait(REAP_PAUSE_S):
-            with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                if ended is not None and _is_orphaned_qemu(ended.si_pid):
-                    os.waitpid(ended.si_pid, 0)
+            for child in _children():
+                with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
+                    if _is_orphaned_qemu(child):
+                        os.waitpid(child, os.WNOHANG)
 
     threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
+def _children() -> list[int]:
+    """Returns each child of this process; waitid(2) for any child only ever names the first."""
+    found: list[int] = []
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
+    return found
 
 
 def _is_orphaned_qemu(process: int) -> bool:
