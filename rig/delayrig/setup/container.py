@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def run_in_container(context: Context, request: Request) -> int:
     if request.command == "clean":
         return clean_up(context, engine)
     working = Path.cwd()
-    history = data_home(environment) / "flashrom-delay-rig"
+    history = history_folder(environment)
     archive = folder_of(named_archive(environment))
     mounts = plan_mounts(
         request.passed,
@@ -148,13 +148,24 @@ def run_in_container(context: Context, request: Request) -> int:
         f"--mount=type=volume,source={volume_name(layout, engine)},target={STATE}",
         *(f"--mount={mount.option()}" for mount in mounts),
         f"--env={STATE_VARIABLE}={STATE}",
-        f"--env=XDG_DATA_HOME={data_home(environment)}",
+        f"--env=XDG_DATA_HOME={history.parent}",
         *(f"--env={name}" for name in PASSED if name in environment),
         # Without tini the rig would be PID 1, which has other rules for signals.
         *("--entrypoint=tini", image, "--"),
         *(str(layout.package_path / "rig"), "--yes", *request.passed),
     ]
     return exit_code(run_forwarding(argv))
+
+
+def history_folder(environment: Mapping[str, str]) -> Path:
+    """Returns the folder of the history, which stays outside; raises `SetupError`."""
+    try:
+        return data_home(environment) / "flashrom-delay-rig"
+    except RuntimeError as error:
+        raise SetupError(
+            "you have no home folder, so the history of runs has no place outside the container",
+            "set XDG_DATA_HOME to a folder that you may write to",
+        ) from error
 
 
 def run_forwarding(argv: Sequence[str]) -> int:

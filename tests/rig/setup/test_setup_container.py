@@ -18,11 +18,12 @@ from delayrig.setup.container import (
     STAGE,
     Engine,
     copy_sources,
+    history_folder,
     image_name,
     inside_user,
     volume_name,
 )
-from delayrig.setup.errors import UsageError
+from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.mounts import Mount, plan_mounts
 
@@ -268,6 +269,13 @@ def test_history_of_runs_stays_the_users(bench: Bench, words: list[str]) -> None
     assert f"XDG_DATA_HOME={data}" in values_of(words, "--env")
     assert f"type=bind,source={place},target={place}" in values_of(words, "--mount")
     assert place.is_dir()
+
+
+def test_user_without_a_home_is_told_to_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    with pytest.raises(SetupError) as told:
+        history_folder({})
+    assert "XDG_DATA_HOME" in told.value.remedy
 
 
 def test_help_starts_no_container(bench: Bench) -> None:
