@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import find_paths
+from playwright.sync_api import Error, Page
 
 from tests.browser.conftest import WIDTH_AND_SCHEME, Opener
 
 BYTES_MIN = 10_000
 """The size of an empty page's picture is below this."""
+ATTEMPTS = 3
+"""Chromium itself may fail to draw while its own processes start on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +22,17 @@ def pictures() -> Path:
     return folder
 
 
+def take_picture(page: Page, picture: Path) -> None:
+    for attempt in range(ATTEMPTS):
+        try:
+            page.screenshot(path=picture, full_page=True)
+        except Error as error:
+            if "Unable to capture" not in str(error) or attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return
+
+
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
 def test_each_page_is_kept_as_a_picture(
     open_page: Opener, pages: dict[str, Path], pictures: Path, width: int, scheme: str
@@ -26,6 +40,6 @@ def test_each_page_is_kept_as_a_picture(
     for name in pages:
         page = open_page(name, width=width, scheme=scheme).page
         picture = pictures / f"{name}-{width}-{scheme}.png"
-        page.screenshot(path=picture, full_page=True)
+        take_picture(page, picture)
         assert picture.stat().st_size > BYTES_MIN, name
         page.close()
