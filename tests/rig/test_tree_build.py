@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +32,10 @@ from delayrig.subjects.subject import check_subject, provide_subject, wrong_mach
 from delayrig.subjects.symbols import read_symbols
 from delayrig.subjects.tree_build import PACKAGES, _key, provide_tree
 
+from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
 from tests.rig.git_commits import branched_from, commit_all, git
+from tests.rig.processes import left_running
 from tests.rig.upstream_tree import Files, laid_out, one_file, today
 
 
@@ -186,6 +189,7 @@ libflashrom.a: $(LIB_OBJS)
 
 flashrom: libflashrom.a
 """
+LEFT_LIMIT_S = 20
 needs_confinement = pytest.mark.skipif(
     bool(missing_confinement()), reason="test_confinement.py tells of it"
 )
@@ -329,3 +333,41 @@ def test_interrupted_build_leaves_nothing_half(
     assert not list((paths_of_tree_build.images / "trees").glob("built-*"))
     assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*"))
     assert (provide_tree(name, paths_of_tree_build, lambda _: None) / "flashrom").is_file()
+
+
+KILLED_BUILDS = """\
+import os, sys
+from pathlib import Path
+from delayrig.subjects.tree_build import confined, run_build
+
+def descendants(process):
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:
+        return 0
+    return sum(map(descendants, children), len(children))
+
+places = [Path(sys.argv[1], name) for name in ("flashrom", "build", "left")]
+for place in places:
+    place.mkdir()
+words = [*confined(places)[0], "sleep", sys.argv[3]]
+for kill in range(int(sys.argv[2])):
+    rig = os.fork()
+    if rig == 0:
+        run_build(words, sys.stderr, dict(os.environ))
+        os._exit(0)
+    while descendants(rig) < 1 + kill % 4:
+        pass
+    os.kill(rig, 9)
+    os.waitpid(rig, 0)
+"""
+"""Kills rigs at the moments when the processes of a build's sandbox are forked."""
+
+
+@needs_confinement
+@pytest.mark.bounds(kills=(40, 200))
+def test_build_of_a_rig_that_is_killed_leaves_no_process(tmp_path: Path, bound: Bound) -> None:
+    seconds = f"1000.{os.getpid()}"
+    words = [sys.executable, "-c", KILLED_BUILDS, str(tmp_path), str(bound("kills")), seconds]
+    subprocess.run(words, check=True)
+    assert left_running(seconds, LEFT_LIMIT_S) == []

@@ -50,8 +50,8 @@ def words_for_folders(paths: Iterable[Path]) -> list[str]:
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
     """Returns the first words. Root keeps only the capabilities in `kept`.
 
-    The caller decides about --die-with-parent: this may kill bubblewrap while its child waits for
-    it, and then the child never ends.
+    --die-with-parent is not among them: it may kill bubblewrap while its child waits for it, and
+    then the child never ends. So process 1 of a sandbox has to see by itself that the rig is gone.
     """
     root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from delayrig.base import digest
 from delayrig.base.bubblewrap import (
@@ -56,6 +57,7 @@ OPTION_FILES = ("meson_options.txt", "meson.options")
 OWN_PROGRAMS = Path(sys.executable).parent
 """The folder of the rig's environment, which has a meson that is new enough."""
 TIME_LIMIT_S = 1800
+LIMITED = ("timeout", "-k", "5", str(TIME_LIMIT_S))
 TEMPORARY_BYTES_MAX = 256 << 20
 SCRIPT = f"""\
 set -eu
@@ -80,6 +82,20 @@ cp -L {PROGRAM} "$LEFT/"
 if [ -e {LIBRARY} ]; then
 	cp -L {LIBRARY} "$LEFT/"
 fi
+"""
+LIFELINE = """\
+import os, select, signal, subprocess, sys
+
+build = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+ready, _, _ = select.select([0, os.pidfd_open(build.pid)], [], [])
+if 0 in ready:
+    os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+sys.exit(build.wait())
+"""
+"""Runs a build until it ends or the other end of standard input closes.
+
+It is process 1 of the sandbox, whose processes end with it. Unconfined, it kills its process group.
 """
 PACKAGES = {
     "libpci": "libpci-dev",
@@ -136,17 +152,20 @@ def _build(source: Source, folder: Path, paths: Paths) -> None:
         shutil.copytree(sources_of(source, paths), places[0], symlinks=True)
         for place in places[1:]:
             place.mkdir()
-        words, inside = _confined(places)
-        done = run_child(
-            [*words, "timeout", "-k", "5", str(TIME_LIMIT_S), "sh", "-c", SCRIPT],
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            env=_variables(places[0], inside),
-        )
-        if done.returncode != 0:
-            _refuse(source, log, f"ended with {done.returncode}")
+        words, inside = confined(places)
+        variables = _variables(places[0], inside)
+        if code := run_build([*words, "sh", "-c", SCRIPT], said, variables):
+            _refuse(source, log, f"ended with {code}")
         _keep(source, places[-1], folder, log)
+
+
+def run_build(words: Sequence[str], said: TextIO, variables: dict[str, str]) -> int:
+    """Runs a build, which ends with this process, however that ends; returns its exit code."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as held, os.fdopen(writing, "wb"):
+        return run_child(
+            [*LIMITED, *words], stdin=held, stdout=said, stderr=subprocess.STDOUT, env=variables
+        ).returncode
 
 
 def _keep(source: Source, left: Path, folder: Path, log: Path) -> None:
@@ -205,20 +224,21 @@ def _meson_options(sources: Path) -> set[str]:
     return {name for text in texts for name in OPTION.findall(text)}
 
 
-def _confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
+def confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
     """Returns the words before a build that confine it, and its folders as it sees them."""
+    held = [sys.executable, "-I", "-c", LIFELINE]
     if is_unconfined_by_default():
-        return [], list(places)
+        return held, list(places)
     if why := missing_confinement():
         raise BuildError(f"a build of foreign sources cannot be confined: {why}", hint=REMEDY)
     inside = [Path("/", place.name) for place in places]
     words = [*new_net_words(), *sandbox_words(kept=("CAP_SETUID", "CAP_SETGID"))]
-    words += ["--die-with-parent", *system_words(TEMPORARY_BYTES_MAX)]
+    words += system_words(TEMPORARY_BYTES_MAX)
     for folder in {Path(sys.prefix), Path(sys.base_prefix)} - {Path("/usr")}:
         words += [*words_for_folders([folder]), "--ro-bind", str(folder), str(folder)]
     for place, name in zip(places, inside, strict=True):
         words += ["--bind", str(place), str(name)]
-    return [*words, *CLOSED, "--", *_as_nobody(places)], inside
+    return [*words, *CLOSED, "--", *_as_nobody(places), *held], inside
 
 
 def _as_nobody(places: Sequence[Path]) -> list[str]:
