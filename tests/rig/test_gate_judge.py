@@ -105,20 +105,31 @@ def test_worst_of_several_is_named_first() -> None:
     assert [cell.margin_ns for cell in decision.deciding] == [-900, -70, -5]
 
 
-@pytest.mark.parametrize("own", [0, 1])
-def test_wait_of_flashrom_is_named_before_a_longer_one_of_the_rig(own: int) -> None:
-    wait: dict[str, Any] = {"requested_ns": SECOND, "count": 1, "short": 1, "error_ns": 0}
-    sites = [
-        SiteWaits(callers=[], least_ns=(0, 0), **wait),
-        SiteWaits(callers=["serprog_delay"], least_ns=(SECOND - MS, SECOND - MS), **wait),
-    ]
+WAIT: dict[str, Any] = {"requested_ns": SECOND, "count": 1, "short": 1, "error_ns": 0}
+OF_RIG = SiteWaits(callers=[], least_ns=(0, 0), **WAIT)
+OF_FLASHROM = SiteWaits(callers=["serprog_delay"], least_ns=(SECOND - MS, SECOND - MS), **WAIT)
+
+
+@pytest.mark.parametrize(
+    ("sites", "first"),
+    [
+        ([[OF_FLASHROM], [OF_RIG]], 0),
+        ([[OF_RIG], [OF_FLASHROM]], 1),
+        ([[OF_RIG, OF_FLASHROM], [OF_RIG]], 0),
+    ],
+)
+def test_wait_of_flashrom_is_named_before_a_longer_one_of_the_rig(
+    sites: list[list[SiteWaits]], first: int
+) -> None:
     names = ["a", "b"]
     candidate = [
-        timed(AFTER, name=name, verdict=Verdict.TOO_SHORT, waits=[site], job_done=True)
-        for name, site in zip(names, sites if own else sites[::-1], strict=True)
+        timed(AFTER, name=name, verdict=Verdict.TOO_SHORT, waits=waits, job_done=True)
+        for name, waits in zip(names, sites, strict=True)
     ]
     decision = decided([timed(BEFORE, name=name) for name in names], candidate)
-    assert decision.deciding[0].id == candidate[own].id
+    assert "1 s asked in serprog_delay" in decision.lines[0]
+    assert decision.deciding[0].id == candidate[first].id
+    assert decision.groups[0].fault.where == "serprog_delay"
 
 
 def test_lost_data_is_worse_than_any_margin() -> None:

@@ -76,6 +76,12 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """The margin, negative if it is too short; null if it has none."""
     count: int = 1
 
+    @property
+    def is_of_rig(self) -> bool:
+        """Returns True for a wait that the rig itself requests: it has no caller."""
+        is_wait = self.witness == Witness.DELAY and self.asked_ns is not None
+        return is_wait and not self.where
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
@@ -143,7 +149,8 @@ def compare_faults(
 ) -> list[Fault]:
     """Returns the change of each fault of a place, the gravest first.
 
-    `cut` is the result of `lengths_cut()` for the whole baseline.
+    Those that are new or worse come first, and among them flashrom's waits before those that the
+    rig itself requests. `cut` is the result of `lengths_cut()` for the whole baseline.
     """
     old = [] if before is None else _faults_of(before)
     new = _faults_of(now)
@@ -161,7 +168,12 @@ def compare_faults(
     found += [
         fault for each in old if id(each) not in matched and (fault := _gone(each, now)) is not None
     ]
-    return sorted(found, key=lambda fault: (list(Change).index(fault.change), fault.margin_ns or 0))
+    return sorted(found, key=_gravity)
+
+
+def _gravity(fault: Fault) -> tuple[bool, bool, int, int]:
+    change = list(Change).index(fault.change)
+    return fault.change not in REFUSING, fault.is_of_rig, change, fault.margin_ns or 0
 
 
 def _faults_of(cell: CellResult) -> list[_Found]:

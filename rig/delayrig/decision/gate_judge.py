@@ -52,7 +52,6 @@ from delayrig.judge.chip import DOUBTFUL_GRADES, doubt_of
 from delayrig.judge.exit_code import is_unwatched
 from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
-from delayrig.model.evidence import Witness
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.programmers import BUILT_WITHOUT
@@ -147,20 +146,24 @@ def decide(
 def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
     """Returns each fault once with all its cells: the gravest change first, then the largest lack.
 
-    Waits that the rig itself requests have no caller: those of a cell are one fault, whatever their
-    times. So are all commands of a cell that break the same rule of the part.
+    Waits that the rig itself requests come after flashrom's, and those of a cell are one fault,
+    whatever their times. So are all commands of a cell that break the same rule of the part.
     """
     found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
     for cell in cells:
         for fault in cell.faults:
-            is_asked = fault.asked_ns is not None and not fault.where
-            place = f"{cell.id} {fault.rule}" if is_asked or fault.rule else fault.what
+            is_of_cell = fault.is_of_rig or fault.rule
+            place = f"{cell.id} {fault.rule}" if is_of_cell else fault.what
             key = fault.change, fault.witness, place
             found.setdefault(key, []).append((cell, fault))
     order = list(Change)
     return sorted(
         map(_group, found.values()),
-        key=lambda group: (order.index(group.fault.change), group.fault.margin_ns or 0),
+        key=lambda group: (
+            order.index(group.fault.change),
+            group.fault.is_of_rig,
+            group.fault.margin_ns or 0,
+        ),
     )
 
 
@@ -311,9 +314,10 @@ def _gravity(cell: GateCell) -> tuple[int, bool, bool, bool, float]:
     if cell.outcome is Outcome.UNSAFE:
         is_job = all(fault.witness == JOB for fault in cell.refusing)
         is_timed = cell.margin_ns is not None or is_job
-        is_ours = all(fault.witness == Witness.DELAY and not fault.where for fault in cell.refusing)
-        is_old = all(fault.change is Change.WORSE for fault in cell.refusing)
-        return cell.outcome.gravity, is_timed, is_ours, is_old, (cell.margin_ns or 0) + is_job
+        worst = cell.refusing[0]
+        is_old = worst.change is Change.WORSE
+        key = cell.outcome.gravity, is_timed, worst.is_of_rig, is_old
+        return *key, (worst.margin_ns or 0) + is_job
     beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
     return cell.outcome.gravity, False, False, False, -beyond
 
