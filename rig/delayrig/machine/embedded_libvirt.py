@@ -139,12 +139,18 @@ def adopt_orphans() -> None:
     def reap() -> None:
         pause = threading.Event()
         while not pause.wait(REAP_PAUSE_S):
-            for child in _children():
+            for child in _children() if _has_ended_child() else ():
                 with contextlib.suppress(ChildProcessError, ProcessLookupError, FileNotFoundError):
                     if _is_orphaned_qemu(child):
                         os.waitpid(child, os.WNOHANG)
 
     threading.Thread(target=reap, name="reaper", daemon=True).start()
+
+
+def _has_ended_child() -> bool:
+    with contextlib.suppress(ChildProcessError):
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return False
 
 
 def _children() -> list[int]:
