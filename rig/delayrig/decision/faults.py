@@ -49,6 +49,11 @@ class Change(StrEnum):
     BETTER = "better"
     MENDED = "mended"
 
+    @property
+    def gravity(self) -> int:
+        """Returns a number that sorts changes, the gravest first."""
+        return list(Change).index(self)
+
 
 FAILED = (Verdict.OP_FAILED, Verdict.HUNG)
 REFUSING = (Change.NEW, Change.WORSE)
@@ -172,8 +177,8 @@ def compare_faults(
 
 
 def _gravity(fault: Fault) -> tuple[bool, bool, int, int]:
-    change = list(Change).index(fault.change)
-    return fault.change not in REFUSING, fault.is_of_rig, change, fault.margin_ns or 0
+    is_refusing = fault.change in REFUSING
+    return not is_refusing, fault.is_of_rig, fault.change.gravity, fault.margin_ns or 0
 
 
 def _faults_of(cell: CellResult) -> list[_Found]:

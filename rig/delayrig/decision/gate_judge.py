@@ -156,15 +156,12 @@ def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
             place = f"{cell.id} {fault.rule}" if is_of_cell else fault.what
             key = fault.change, fault.witness, place
             found.setdefault(key, []).append((cell, fault))
-    order = list(Change)
-    return sorted(
-        map(_group, found.values()),
-        key=lambda group: (
-            order.index(group.fault.change),
-            group.fault.is_of_rig,
-            group.fault.margin_ns or 0,
-        ),
-    )
+    return sorted(map(_group, found.values()), key=_gravity_of_group)
+
+
+def _gravity_of_group(group: FaultGroup) -> tuple[int, bool, int]:
+    fault = group.fault
+    return fault.change.gravity, fault.is_of_rig, fault.margin_ns or 0
 
 
 def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
@@ -305,7 +302,7 @@ def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[E
     return min(found, key=lambda outcome: outcome.gravity)
 
 
-def _gravity(cell: GateCell) -> tuple[int, bool, bool, bool, float]:
+def _gravity(cell: GateCell) -> tuple[int, bool, bool, int, float]:
     """Returns a key that sorts cells: wrong data, then the waits that lack most, then lost jobs.
 
     Waits of flashrom come before those that the rig itself requests, which have no caller, and new
@@ -315,11 +312,10 @@ def _gravity(cell: GateCell) -> tuple[int, bool, bool, bool, float]:
         is_job = all(fault.witness == JOB for fault in cell.refusing)
         is_timed = cell.margin_ns is not None or is_job
         worst = cell.refusing[0]
-        is_old = worst.change is Change.WORSE
-        key = cell.outcome.gravity, is_timed, worst.is_of_rig, is_old
+        key = cell.outcome.gravity, is_timed, worst.is_of_rig, worst.change.gravity
         return *key, (worst.margin_ns or 0) + is_job
     beyond = max((item.pct - item.limit_pct for item in cell.excess), default=float("-inf"))
-    return cell.outcome.gravity, False, False, False, -beyond
+    return cell.outcome.gravity, False, False, 0, -beyond
 
 
 def _watching(
