@@ -57,7 +57,6 @@ OPTION_FILES = ("meson_options.txt", "meson.options")
 OWN_PROGRAMS = Path(sys.executable).parent
 """The folder of the rig's environment, which has a meson that is new enough."""
 TIME_LIMIT_S = 1800
-LIMITED = ("timeout", "-k", "5", str(TIME_LIMIT_S))
 TEMPORARY_BYTES_MAX = 256 << 20
 SCRIPT = f"""\
 set -eu
@@ -161,10 +160,11 @@ def _build(source: Source, folder: Path, paths: Paths) -> None:
 
 def run_build(words: Sequence[str], said: TextIO, variables: dict[str, str]) -> int:
     """Runs a build, which ends with this process, however that ends; returns its exit code."""
+    limited = ["timeout", "-k", "5", str(TIME_LIMIT_S), *words]
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as held, os.fdopen(writing, "wb"):
         return run_child(
-            [*LIMITED, *words], stdin=held, stdout=said, stderr=subprocess.STDOUT, env=variables
+            limited, stdin=held, stdout=said, stderr=subprocess.STDOUT, env=variables
         ).returncode
 
 
