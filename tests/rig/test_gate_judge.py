@@ -93,6 +93,15 @@ def test_being_right_where_the_baseline_failed_is_no_cost(verdict: Verdict) -> N
     assert "its time is no measure" in mended.cells[0].why
 
 
+@pytest.mark.parametrize(("hazards", "code"), [(["refused:sleep,eperm"], 0), (["no-rt"], 3)])
+def test_wait_that_only_polling_can_make_is_no_cost(hazards: list[str], code: int) -> None:
+    """The baseline took EPERM for a finished sleep; the candidate polls the clock instead."""
+    short: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "not_waited_ns": 1_100_000_000}
+    before = timed(BEFORE, 179_000_000, cpu_ns=161_000_000, hazards=hazards, job_done=True, **short)
+    after = timed(AFTER, 1_278_000_000, cpu_ns=1_261_000_000, hazards=hazards)
+    assert decided([before], [after]).exit_code == code
+
+
 def test_worst_of_several_is_named_first() -> None:
     def short(name: str, margin_ns: int) -> CellResult:
         evidence = [msgspec.structs.replace(make_evidence(), margin_ns=margin_ns)]

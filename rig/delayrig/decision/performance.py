@@ -12,6 +12,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from delayrig.decision.decision import Excess, GateCell, Limits, Outcome
+from delayrig.hazards import hazard_of
+from delayrig.hazards.scarcity import Refused
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Verdict
 
@@ -102,7 +104,9 @@ def excesses(
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
     added_ns = added_to_baseline_ns(rounds)
-    cpu_added_ns = added_ns * _sums(cpu_times)[0] // max(_sums(times)[0], 1)
+    cpu_added_ns = added_ns
+    if not _polls_to_wait(rounds[0][1]):
+        cpu_added_ns = added_ns * _sums(cpu_times)[0] // max(_sums(times)[0], 1)
     figures: list[tuple[str, Pairs, float, int, int]] = [
         ("time", times, limits.slowdown_pct, floor_ns, added_ns),
         ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS, min(cpu_added_ns, added_ns)),
@@ -119,6 +123,11 @@ def excesses(
 def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
     """Returns the waits that the baseline omits and the candidate makes: being right is no cost."""
     return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
+
+
+def _polls_to_wait(cell: CellResult) -> bool:
+    """Returns True if calls that wait are refused, so a whole wait takes CPU time throughout."""
+    return any(isinstance(hazard_of(name), Refused) for name in cell.hazards)
 
 
 def is_measured(cell: CellResult) -> bool:
