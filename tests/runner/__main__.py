@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tests.runner import resume
 from tests.runner.arguments import Options, UsageError, help_text, read_options
 from tests.runner.children import adopt_orphans, end_descendants
 from tests.runner.layers import LAYERS
@@ -38,8 +39,7 @@ def main(arguments: Sequence[str]) -> int:
         options = read_options(arguments, list(LAYERS))
         files = [python_file(places.checkout, here, file) for file in options.files]
     except UsageError as error:
-        sys.stderr.write(f"tests/run: {error}\nremedy: see `tests/run --help`\n")
-        return BAD_USAGE
+        return refuse(error)
     if options.help:
         sys.stdout.write(help_text({name: layer.about for name, layer in LAYERS.items()}))
         return PASSED
@@ -53,15 +53,36 @@ def main(arguments: Sequence[str]) -> int:
         return INTERRUPTED
 
 
+def refuse(error: UsageError) -> int:
+    """Says why the command line was refused; returns the exit code."""
+    sys.stderr.write(f"tests/run: {error}\nremedy: see `tests/run --help`\n")
+    return BAD_USAGE
+
+
 def set_up_and_run(places: Places, options: Options, files: Sequence[Path]) -> int:
     """Sets up, then checks the files, lists the tests or runs them; returns the exit code."""
     if not set_up(places):
         return NOT_SET_UP
     if files:
         return check_files(places, files)
+    if options.resume:
+        return resume_check(places)
     work = selections(options, failed_last(places.notes))
     if options.list_only:
         return list_all(places, work)
+    if all(selection.can_be_resumed for selection in work.values()):
+        resume.begin(places, work)
+    return run_all(places, work, options)
+
+
+def resume_check(places: Places) -> int:
+    """Goes on with the release check that was interrupted; returns the exit code."""
+    try:
+        layers = resume.interrupted_layers(places)
+    except UsageError as error:
+        return refuse(error)
+    options = Options(layers=tuple(layers), all_tiers=True)
+    work = resume.without_passed(places, selections(options, {}))
     return run_all(places, work, options)
 
 
@@ -108,7 +129,9 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
     if not results:
         print("nothing failed when it was run last")
         return PASSED
-    took_s = time.monotonic() - began_s
+    if all(selection.can_be_resumed for selection in work.values()):
+        resume.end(places)
+    took_s = time.monotonic() - began_s + sum(result.before_s for result in results)
     print(*closing_lines(results, took_s, all_tiers=options.all_tiers), sep="\n")
     return PASSED if all(result.good for result in results) else FAILED
 

@@ -17,13 +17,15 @@ Options:
   --all            the release check: all layers, and what takes long in each
   -k WORDS         only tests whose names match; for Python layers an expression of pytest's
   --last-failed    only what failed when its layer was run last
+  --resume         go on with the run that was interrupted last, on the same tree: with its
+                   layers and options, without the tests that passed
   --list           only list the tests that would run
   --file PATH      only lint, types and tests of one Python file; may be given several times
   -h, --help       this text
 
 Exit codes: 0 all passed, 1 something failed, 2 bad usage, 99 the set-up failed.
 """
-FLAGS = ("--all", "--last-failed", "--list", "--help", "-h")
+FLAGS = ("--all", "--last-failed", "--resume", "--list", "--help", "-h")
 VALUES = ("-k", "--file")
 
 
@@ -41,6 +43,7 @@ class Options:
     files: tuple[str, ...] = ()
     all_tiers: bool = False
     last_failed: bool = False
+    resume: bool = False
     list_only: bool = False
     help: bool = False
 
@@ -61,6 +64,8 @@ def read_options(arguments: Sequence[str], layers: Sequence[str]) -> Options:
             flags.add(argument)
         else:
             named.append(_layer(argument, layers))
+    if "--resume" in flags and len(arguments) > 1:
+        raise UsageError("--resume stands alone: it has the options of the run that it resumes")
     return _options(flags, values, named)
 
 
@@ -71,6 +76,7 @@ def _options(flags: set[str], values: dict[str, list[str]], named: list[str]) ->
         files=tuple(values["--file"]),
         all_tiers="--all" in flags,
         last_failed="--last-failed" in flags,
+        resume="--resume" in flags,
         list_only="--list" in flags,
         help=bool(flags & {"--help", "-h"}),
     )

@@ -35,6 +35,8 @@ class LayerResult:
     """False if the layer failed apart from its tests: it did not build, or it broke off."""
     took_s: float = 0.0
     cpu_s: float = 0.0
+    before_s: float = 0.0
+    """The time that the layer took before it was interrupted."""
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TextIO
 
 from tests.runner.children import Children, Ended
+from tests.runner.outcome import write_record
+from tests.runner.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +52,19 @@ class Places:
         """Returns the folder of records, and of notes for the next run of the tests."""
         return self.state / "tests"
 
-    def fresh_record(self, layer: str) -> Path:
-        """Removes the old record of a layer's tests; returns the path of the new one."""
-        record = self.notes / f"{layer}.jsonl"
-        record.parent.mkdir(parents=True, exist_ok=True)
+    @property
+    def whole_notes(self) -> Path:
+        """Returns the folder of the release check's records, which other runs leave alone."""
+        return self.notes / "all"
+
+    def fresh_record(self, layer: str, selection: Selection) -> Path:
+        """Replaces the record of a layer's tests by one of those that passed; returns its path."""
+        folder = self.whole_notes if selection.can_be_resumed else self.notes
+        folder.mkdir(parents=True, exist_ok=True)
+        record = folder / f"{layer}.jsonl"
         record.unlink(missing_ok=True)
+        for test in selection.passed:
+            write_record(record, test)
         return record
 
     def environment(self, **more: str) -> dict[str, str]:

@@ -20,8 +20,8 @@ def run_program(
     """Runs `python WORDS`, which writes the outcome of each of its tests to a record."""
     names = list_program(layer, places, selection, words=words)
     if not names:
-        return LayerResult(layer=layer, tests=(), is_sound=not selection.is_whole)
-    record = places.fresh_record(layer)
+        return LayerResult(layer=layer, tests=selection.passed, is_sound=not selection.is_whole)
+    record = places.fresh_record(layer, selection)
     options: list[str | Path] = ["--meson", places.meson, "--record", record]
     options += [] if selection.all_tiers else in_quick
     options += [] if selection.is_whole else names

@@ -11,6 +11,8 @@ VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
 """The variable with the path of the file that `record.py` writes."""
 NAMES_VARIABLE = "FLASHROM_RIG_TESTS_NAMES"
 """The variable with the path of a list of names; other tests are left out if it has any."""
+PASSED_VARIABLE = "FLASHROM_RIG_TESTS_PASSED"
+"""The variable with the path of a list of names that are left out."""
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
 NO_NEW_WORKER = ("--max-worker-restart", "0")
@@ -22,11 +24,12 @@ def run_python(
     layer: str, places: Places, selection: Selection, *, folder: str, options: Sequence[str]
 ) -> LayerResult:
     """Runs the selected tests in the folder; pytest itself reports progress."""
-    record = places.fresh_record(layer)
-    names = record.with_suffix(".names")
+    record = places.fresh_record(layer, selection)
+    names, passed = record.with_suffix(".names"), record.with_suffix(".passed")
     names.write_text("\n".join(selection.names or ()), encoding="utf-8")
+    passed.write_text("\n".join(test.name for test in selection.passed), encoding="utf-8")
     words = [*RECORDER, *options, *chosen(places, folder or layer, selection)]
-    variables = {VARIABLE: str(record), NAMES_VARIABLE: str(names)}
+    variables = {VARIABLE: str(record), NAMES_VARIABLE: str(names), PASSED_VARIABLE: str(passed)}
     done = places.run(pytest_command(places, *words), **variables)
     is_sound = done.code in (0, 1) or (done.code == NOTHING_COLLECTED and not selection.is_whole)
     tests = read_record(record)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A plugin of pytest that runs named tests, and writes outcome and time of each as a line of JSON.
 
-$FLASHROM_RIG_TESTS_RECORD names the file, $FLASHROM_RIG_TESTS_NAMES that of the names. With
-pytest-xdist, only the controller writes.
+$FLASHROM_RIG_TESTS_RECORD names the file, $FLASHROM_RIG_TESTS_NAMES that of the names, and
+$FLASHROM_RIG_TESTS_PASSED that of names to leave out. With pytest-xdist, only the controller
+writes.
 """
 
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.outcome import CaseResult, Outcome, write_record
-from tests.runner.python_layer import NAMES_VARIABLE, VARIABLE
+from tests.runner.python_layer import NAMES_VARIABLE, PASSED_VARIABLE, VARIABLE
 
 
 class Recorder:
@@ -45,7 +46,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out the tests that a list of names does not have."""
-    file = os.environ.get(NAMES_VARIABLE)
-    if file and (names := Path(file).read_text(encoding="utf-8").splitlines()):
+    """Leaves out the tests that the list of names does not have, and those that passed."""
+    if names := listed(NAMES_VARIABLE):
         items[:] = [item for item in items if item.nodeid in names]
+    passed = listed(PASSED_VARIABLE)
+    items[:] = [item for item in items if item.nodeid not in passed]
+
+
+def listed(variable: str) -> frozenset[str]:
+    """Returns the lines of the file that the variable names; none if it is not set."""
+    file = os.environ.get(variable)
+    return frozenset(Path(file).read_text(encoding="utf-8").splitlines()) if file else frozenset()

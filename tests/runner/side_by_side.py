@@ -13,6 +13,7 @@ from tests.runner.memory import remember
 from tests.runner.outcome import LayerResult
 from tests.runner.places import Places
 from tests.runner.report import layer_line
+from tests.runner.resume import begin_layer
 from tests.runner.selection import Selection
 
 LOOK_S = 0.5
@@ -73,8 +74,9 @@ def follow(log: Path, work: "Future[LayerResult]") -> None:
 def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
     """Runs one layer, and measures its time."""
     print(f"== {name} ==", flush=True, file=places.output)
+    before_s = begin_layer(places, name) if selection.can_be_resumed else 0.0
     began_s = time.monotonic()
     result = LAYERS[name].run(name, places, selection)
-    result = replace(result, took_s=time.monotonic() - began_s)
+    result = replace(result, took_s=time.monotonic() - began_s, before_s=before_s)
     print(layer_line(result), flush=True, file=places.output)
     return result
