@@ -524,7 +524,7 @@ def test_time_before_an_interruption_counts(tmp_path: Path) -> None:
         os.utime(record, (0, time.time() + 100))  # The last test ended 100 s after the begin.
         assert resume.begin_layer(places, "rig") == pytest.approx(before_s, abs=30)
     said = layer_line(replace(layer("rig", one("a")), before_s=200.0))
-    assert said.endswith("2.0 s of CPU, and 3 min 20 s before it was interrupted: all well")
+    assert said.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
 
 
 def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:

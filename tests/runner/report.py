@@ -12,7 +12,7 @@ def layer_line(result: LayerResult) -> str:
     """Returns the line with the time of a layer."""
     how = "all well" if result.good else "FAILED"
     took = f"{human(result.took_s)}, {human(result.cpu_s)} of CPU"
-    took += f", and {human(result.before_s)} before it was interrupted" if result.before_s else ""
+    took += f", and {human(result.before_s)} in the interrupted run" if result.before_s else ""
     return f"-- {result.layer}: {len(result.tests)} tests took {took}: {how}"
 
 
