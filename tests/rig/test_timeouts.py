@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from delayrig.machine.qemu import queued_s_of, wait_for_first
+from delayrig.base.errors import LostGuestError
+from delayrig.machine.machine import overdue
+from delayrig.machine.qemu import queued_s_of, used_s_of, wait_for_first
+from delayrig.model.result import Verdict
+from delayrig.run.cell_runner import finding_of_lost
 
+from tests.rig.builders import make_cell
 from tests.rig.processes import stat_of
 
 
@@ -55,10 +60,26 @@ def test_longest_wait_of_any_thread_is_taken(tmp_path: Path, bad: str) -> None:
         (tmp_path / "41/task" / thread).mkdir(parents=True)
         (tmp_path / "41/task" / thread / "schedstat").write_text(text, encoding="ascii")
     assert queued_s_of(41, tmp_path) == 2.5
-    assert queued_s_of(40, tmp_path) == 0
+    assert used_s_of(41, tmp_path) == 9e-7
+    assert queued_s_of(40, tmp_path) == used_s_of(40, tmp_path) == 0
 
 
 def test_this_process_has_waited_for_its_cpu_no_longer_than_it_lives() -> None:
     began_ticks = int(stat_of(os.getpid())[19])  # field 22 in proc_pid_stat(5)
     began_s = began_ticks / os.sysconf("SC_CLK_TCK")
     assert 0 <= queued_s_of(os.getpid()) < time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
+
+
+@pytest.mark.parametrize(
+    ("error", "hazards", "verdict"),
+    [
+        (overdue(300, "the guest to pause", is_busy=True), [], Verdict.INCONCLUSIVE),
+        (overdue(300, "the guest to pause"), [], Verdict.INFRA_ERROR),
+        (overdue(45, "the guest to pause"), ["long-waits"], Verdict.INCONCLUSIVE),
+        (LostGuestError("QEMU ended by itself"), [], Verdict.INFRA_ERROR),
+    ],
+)
+def test_guest_that_computes_without_end_is_a_doubt_and_no_fault_of_the_rig(
+    error: LostGuestError, hazards: list[str], verdict: Verdict
+) -> None:
+    assert finding_of_lost(make_cell(hazards=hazards), error).verdict is verdict

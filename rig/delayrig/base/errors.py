@@ -64,7 +64,14 @@ class LostGuestError(RigFaultError):
 
 
 class OverdueGuestError(LostGuestError):
-    """A guest was not done when its limit of host time was over."""
+    """A guest was not done when its limit of host time was over.
+
+    `is_busy` tells that its CPU computed meanwhile, as for a subject that polls without end.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", is_busy: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_busy = is_busy
 
 
 def nearest(name: str, known: Iterable[str], *, what: str, listed_by: str = "") -> str:

@@ -57,7 +57,9 @@ def with_log_tails(folder: Path, names: Sequence[str]) -> Iterator[None]:
         yield
     except LostGuestError as error:
         said = "; ".join(f"{name}: {_end_of(folder / name)}" for name in names)
-        raise type(error)(f"{error.message}; {said}", hint=error.hint) from error
+        error.message = f"{error.message}; {said}"
+        error.args = (error.message,)
+        raise
 
 
 def _end_of(log: Path) -> str:

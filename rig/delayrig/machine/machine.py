@@ -16,10 +16,11 @@ JOB_LIMIT_S = 60.0
 OUR_JOB = "rig"
 
 
-def overdue(limit_s: float, what: str) -> LostGuestError:
+def overdue(limit_s: float, what: str, *, is_busy: bool = False) -> LostGuestError:
     return OverdueGuestError(
         f"waited {limit_s:.0f} s of host time for {what}",
         hint="the guest hangs: see console.log in the cell's folder",
+        is_busy=is_busy,
     )
 
 

@@ -36,6 +36,8 @@ from delayrig.machine.ram_reset import (
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
 LOOK_EVERY_S = 2.0
+BUSY_PART = 0.5
+"""The part of a limit for which a busy QEMU used a CPU. One that hangs uses next to nothing."""
 # Otherwise glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
@@ -145,6 +147,7 @@ class QemuMachine(Machine):
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
         death = asyncio.ensure_future(self._process.wait())
+        used_before_s = used_s_of(self._process.pid)
         try:
             await wait_for_first({coming, death}, limit_s=limit_s, queued_s=self._queued_s)
             if coming.done():
@@ -155,7 +158,8 @@ class QemuMachine(Machine):
             death.cancel()
         if self._process.returncode is not None:
             raise LostGuestError(f"QEMU ended by itself: {self._said()}")
-        raise overdue(limit_s, what)
+        used_s = used_s_of(self._process.pid) - used_before_s
+        raise overdue(limit_s, what, is_busy=used_s >= BUSY_PART * limit_s)
 
     def _forget(self, event: str) -> None:
         self._events[event].clear()
@@ -207,10 +211,19 @@ def queued_s_of(process: int, proc: Path = Path("/proc")) -> float:
     It is 0 if the kernel does not report it, or the process is gone. Source: Linux
     Documentation/scheduler/sched-stats.rst.
     """
-    waits_ns = [0]
+    return _longest_s(process, 1, proc)
+
+
+def used_s_of(process: int, proc: Path = Path("/proc")) -> float:
+    """Returns how long this process used a CPU, as `queued_s_of` returns how long it waited."""
+    return _longest_s(process, 0, proc)
+
+
+def _longest_s(process: int, field: int, proc: Path) -> float:
+    times_ns = [0]
     for path in (proc / str(process) / "task").glob("*/schedstat"):
         try:
-            waits_ns.append(int(path.read_text(encoding="ascii").split()[1]))
+            times_ns.append(int(path.read_text(encoding="ascii").split()[field]))
         except (OSError, ValueError, IndexError):
             continue
-    return max(waits_ns) / NS_PER_S
+    return max(times_ns) / NS_PER_S

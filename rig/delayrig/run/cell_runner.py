@@ -126,7 +126,7 @@ class CellRunner:
                 rerun=rerun_command(cell, self.request),
             )
         except LostGuestError as error:
-            return self._blank(cell, _lost(cell, error))
+            return self._blank(cell, finding_of_lost(cell, error))
         given.watch.ended(JUDGE)
         if self.request.stages:
             given.watch.write(folder)
@@ -173,13 +173,20 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
     )
 
 
-def _lost(cell: Cell, error: LostGuestError) -> Finding:
-    """Returns a fault of the rig, or a doubt if a hazard makes the length of the cell unknown."""
+def finding_of_lost(cell: Cell, error: LostGuestError) -> Finding:
+    """Returns a fault of the rig, or a doubt if the subject may just have needed more time."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
     if limited and isinstance(error, OverdueGuestError):
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
             reason=f"its waits keep the CPU busy and were not seen to their end: {error.message}",
+        )
+    if isinstance(error, OverdueGuestError) and error.is_busy:
+        return Finding(
+            verdict=Verdict.INCONCLUSIVE,
+            reason="the guest computed without an end: its subject may poll for ever, or need more "
+            "than this host can do; in a plan, `deadline_s` ends it at a time of the guest; "
+            f"{error.message}",
         )
     return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
 
