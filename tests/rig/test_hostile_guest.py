@@ -232,7 +232,7 @@ def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
 
 def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
     with (
-        pytest.raises(OverdueGuestError, match="late; console.log: nothing") as caught,
+        pytest.raises(OverdueGuestError, match=r"late; console\.log: nothing") as caught,
         with_log_tails(tmp_path, LOGS),
     ):
         raise OverdueGuestError("late", is_busy=True)

@@ -211,12 +211,14 @@ def test_the_present_value_fits_where_it_costs_no_more_than_the_rule_allows(
 def test_the_present_value_does_not_fit_where_a_machine_pays_and_that_is_named(
     tmp_path: Path,
 ) -> None:
-    answer = of_list(tmp_path, (10, 1000, 100), (100, 1000, 200), (1000, 1000, 100))
+    second, tenth = 1_000_000_000, 100_000_000
+    boards = [(10, second, tenth), (100, second, 2 * tenth), (1000, second, tenth)]
+    answer = of_list(tmp_path, *boards)
     assert answer.present
     assert (answer.present.fit, exit_code_of(answer)) == (Fit.NO, ExitCode.SLOWER)
     assert answer.present.words.startswith(
         "No: 100 us does not fit. Decided by old boards and older boards: it takes +0.0 % of time"
-        " and +100.0 % of CPU time there"
+        " and +100.0 % of CPU time there beside 1,000 us (0.200 s beside 0.100 s;"
     )
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import msgspec
 
+from delayrig.base.durations import NS_PER_S
 from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of, with_fronts
 from delayrig.features.threshold.outliers import Common, Ground, Odd, Price, common_choice
 from delayrig.features.threshold.recommend import Choice, recommend
@@ -195,11 +196,14 @@ def _present(
     )
     price = ground.price(value_us, best_us, [decides])
     fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
+    cpu_s = {
+        cost.value_us: cost.cpu_ns / NS_PER_S for cost in ground.costs if cost.profile == decides
+    }
     words = (
         f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."
         f" Decided by {names.get(decides, decides)}: it takes {percent(price.time)} of time and"
         f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
-        " (+2.0 % and +5.0 % are allowed)."
+        f" ({cpu_s[value_us]:.3f} s beside {cpu_s[best_us]:.3f} s; +2.0 % and +5.0 % are allowed)."
     )
     return Present(value_us=value_us, fit=fit, decides=decides, words=words)
 
