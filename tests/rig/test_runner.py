@@ -14,7 +14,7 @@ import pytest
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.processes import is_running
-from tests.runner import resume, side_by_side
+from tests.runner import side_by_side
 from tests.runner.__main__ import selections
 from tests.runner.arguments import Options, UsageError, help_text, read_options
 from tests.runner.children import Children
@@ -30,7 +30,6 @@ from tests.runner.outcome import (
     write_record,
 )
 from tests.runner.places import Places
-from tests.runner.python_layer import run_python
 from tests.runner.report import closing_lines, human, layer_line, slowest_lines
 from tests.runner.selection import Selection
 from tests.runner.side_by_side import run_layers
@@ -339,6 +338,11 @@ def test_layer_says_how_long_it_took() -> None:
     assert said == "-- rig: 1 tests took 1 min 1 s, 2.0 s of CPU: all well"
 
 
+def test_layer_says_how_long_it_took_before_it_was_interrupted() -> None:
+    said = layer_line(replace(layer("rig", one("a")), before_s=200.0))
+    assert said.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
+
+
 def test_layer_that_broke_off_failed_though_none_of_its_tests_did() -> None:
     broken = layer("unit", one("a"), is_sound=False)
     assert not broken.good
@@ -423,108 +427,6 @@ def test_failed_test_that_is_gone_is_forgotten(
     remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
     remember(tmp_path, layer("rig", one("c"), is_sound=is_sound), selection)
     assert failed_last(tmp_path) == {"rig": left}
-
-
-DEADLY = """\
-import os
-import signal
-
-def test_before(): pass
-def test_that_dies(): os.kill(os.getpid(), signal.SIGKILL)
-def test_after(): pass
-"""
-
-
-def bare_checkout(checkout: Path, text: str) -> Path:
-    """Makes a checkout with this test module alone; returns the module."""
-    module = checkout / "tests" / "rig" / "test_named.py"
-    module.parent.mkdir(parents=True)
-    module.write_text(text, encoding="utf-8")
-    for link, target in (("rig", CHECKOUT / "rig"), ("tests/runner", CHECKOUT / "tests/runner")):
-        (checkout / link).symlink_to(target)
-    (checkout / "venv").symlink_to(sys.prefix)
-    return module
-
-
-def run_rig_layer(checkout: Path, chosen: Selection) -> LayerResult:
-    with (checkout / "output").open("w", encoding="utf-8") as output:
-        places = Places(checkout=checkout, state=checkout, output=output)
-        options = ("-n", "2", "--dist", "loadfile")
-        return run_python("rig", places, chosen, folder="", options=options)
-
-
-def run_named(checkout: Path, text: str, *names: str) -> LayerResult:
-    """Runs these tests of a module in a checkout that has nothing else."""
-    bare_checkout(checkout, text)
-    names = tuple(f"tests/rig/test_named.py::{name}" for name in names)
-    return run_rig_layer(checkout, Selection(all_tiers=True, names=names))
-
-
-def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> None:
-    result = run_named(tmp_path, DEADLY, "test_before", "test_that_dies", "test_after")
-    assert [name.rpartition("::")[2] for name in result.failed] == ["test_that_dies"]
-    assert not result.good
-
-
-def test_name_that_is_gone_does_not_hold_up_the_others(tmp_path: Path) -> None:
-    result = run_named(tmp_path, DEADLY, "test_before", "test_renamed")
-    assert [test.name.rpartition("::")[2] for test in result.tests] == ["test_before"]
-    assert result.good
-
-
-def test_resumed_layer_runs_only_what_has_not_passed(tmp_path: Path) -> None:
-    module = bare_checkout(tmp_path, DEADLY)
-    places = Places(checkout=tmp_path, state=tmp_path)
-    resume.begin(places, ["rig"])
-    broken = run_rig_layer(tmp_path, WHOLE)
-    assert not broken.good
-    module.write_text(DEADLY.replace("os.kill(os.getpid(), signal.SIGKILL)", "pass"))
-    left = resume.without_passed(places, {"rig": WHOLE})["rig"]
-    passed = {test.name for test in left.passed}
-    assert passed == {test.name for test in broken.tests if test.outcome is Outcome.PASSED}
-    resumed = run_rig_layer(tmp_path, left)
-    assert resumed.good
-    assert {test.name.rpartition("::")[2] for test in resumed.tests} == {
-        "test_before",
-        "test_that_dies",
-        "test_after",
-    }
-    again = run_rig_layer(tmp_path, resume.without_passed(places, {"rig": WHOLE})["rig"])
-    assert again.good
-    assert again.tests == resumed.tests  # Nothing ran: even the times are the same.
-
-
-def test_check_is_resumed_only_on_its_own_tree(tmp_path: Path) -> None:
-    places = Places(checkout=tmp_path, state=tmp_path / "state")
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    (tmp_path / ".gitignore").write_text("state\n", encoding="utf-8")
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
-        subprocess.run([*git, *words], check=True)
-    with pytest.raises(UsageError, match="no run with --all was interrupted"):
-        resume.interrupted_layers(places)
-    resume.begin(places, ["rig", "guest"])
-    assert resume.interrupted_layers(places) == ["rig", "guest"]
-    new = tmp_path / "new.py"
-    new.write_text("", encoding="utf-8")
-    with pytest.raises(UsageError, match="the tree has changed"):
-        resume.interrupted_layers(places)
-    new.unlink()
-    resume.end(places)
-    with pytest.raises(UsageError, match="no run with --all was interrupted"):
-        resume.interrupted_layers(places)
-
-
-def test_time_before_an_interruption_counts(tmp_path: Path) -> None:
-    places = Places(checkout=tmp_path, state=tmp_path)
-    resume.begin(places, ["rig"])
-    record = places.fresh_record("rig", WHOLE)
-    assert resume.begin_layer(places, "rig") == 0.0
-    for before_s in (100.0, 200.0):
-        write_record(record, one("a"))
-        os.utime(record, (0, time.time() + 100))  # The last test ended 100 s after the begin.
-        assert resume.begin_layer(places, "rig") == pytest.approx(before_s, abs=30)
-    said = layer_line(replace(layer("rig", one("a")), before_s=200.0))
-    assert said.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
 
 
 def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:

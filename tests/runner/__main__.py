@@ -70,7 +70,7 @@ def set_up_and_run(places: Places, options: Options, files: Sequence[Path]) -> i
     work = selections(options, failed_last(places.notes))
     if options.list_only:
         return list_all(places, work)
-    if all(selection.can_be_resumed for selection in work.values()):
+    if resume.is_release_check(work):
         resume.begin(places, work)
     return run_all(places, work, options)
 
@@ -129,7 +129,7 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
     if not results:
         print("nothing failed when it was run last")
         return PASSED
-    if all(selection.can_be_resumed for selection in work.values()):
+    if resume.is_release_check(work):
         resume.end(places)
     took_s = time.monotonic() - began_s + sum(result.before_s for result in results)
     print(*closing_lines(results, took_s, all_tiers=options.all_tiers), sep="\n")

@@ -57,11 +57,15 @@ class Places:
         """Returns the folder of the release check's records, which other runs leave alone."""
         return self.notes / "all"
 
+    def record(self, layer: str, selection: Selection) -> Path:
+        """Returns the path of the record of a layer's tests."""
+        folder = self.whole_notes if selection.can_be_resumed else self.notes
+        return folder / f"{layer}.jsonl"
+
     def fresh_record(self, layer: str, selection: Selection) -> Path:
         """Replaces the record of a layer's tests by one of those that passed; returns its path."""
-        folder = self.whole_notes if selection.can_be_resumed else self.notes
-        folder.mkdir(parents=True, exist_ok=True)
-        record = folder / f"{layer}.jsonl"
+        record = self.record(layer, selection)
+        record.parent.mkdir(parents=True, exist_ok=True)
         record.unlink(missing_ok=True)
         for test in selection.passed:
             write_record(record, test)

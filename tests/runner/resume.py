@@ -18,6 +18,11 @@ FILE = "begun.json"
 """The file with tree and layers of the check. It goes when the check ends."""
 
 
+def is_release_check(work: Mapping[str, Selection]) -> bool:
+    """Returns True for whole layers with all tiers, which can be resumed."""
+    return bool(work) and all(selection.can_be_resumed for selection in work.values())
+
+
 def begin(places: Places, layers: Iterable[str]) -> None:
     """Notes tree and layers of a check that begins; forgets the check before."""
     places.whole_notes.mkdir(parents=True, exist_ok=True)
@@ -67,32 +72,27 @@ def without_passed(places: Places, work: Mapping[str, Selection]) -> dict[str, S
     """Returns the selections without the tests that passed before the interruption."""
     found = {}
     for name, selection in work.items():
-        tests = read_record(_record(places, name))
+        tests = read_record(places.record(name, selection))
         passed = tuple(test for test in tests if test.outcome is Outcome.PASSED)
         found[name] = replace(selection, passed=passed)
     return found
 
 
-def begin_layer(places: Places, layer: str) -> float:
-    """Notes the time at which a layer begins; returns the seconds that it took before that."""
-    before_s = _spent_s(places, layer)
-    places.whole_notes.mkdir(parents=True, exist_ok=True)
-    _clock(places, layer).write_text(f"{time.time()} {before_s}", encoding="utf-8")
+def begin_layer(record: Path) -> float:
+    """Notes the time at which the layer of that record begins.
+
+    Returns the seconds that it took before an interruption.
+    """
+    clock = record.with_suffix(".began")
+    before_s = _spent_s(clock, record)
+    clock.parent.mkdir(parents=True, exist_ok=True)
+    clock.write_text(f"{time.time()} {before_s}", encoding="utf-8")
     return before_s
 
 
-def _spent_s(places: Places, layer: str) -> float:
+def _spent_s(clock: Path, record: Path) -> float:
     """Returns the seconds from the begin of the layer to the end of its last test."""
-    clock, record = _clock(places, layer), _record(places, layer)
     if not (clock.exists() and record.exists()):
         return 0.0
     began_s, before_s = map(float, clock.read_text(encoding="utf-8").split())
     return before_s + max(0.0, record.stat().st_mtime - began_s)
-
-
-def _record(places: Places, layer: str) -> Path:
-    return places.whole_notes / f"{layer}.jsonl"
-
-
-def _clock(places: Places, layer: str) -> Path:
-    return places.whole_notes / f"{layer}.began"

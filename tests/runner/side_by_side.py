@@ -74,7 +74,8 @@ def follow(log: Path, work: "Future[LayerResult]") -> None:
 def run_layer(name: str, places: Places, selection: Selection) -> LayerResult:
     """Runs one layer, and measures its time."""
     print(f"== {name} ==", flush=True, file=places.output)
-    before_s = begin_layer(places, name) if selection.can_be_resumed else 0.0
+    record = places.record(name, selection)
+    before_s = begin_layer(record) if selection.can_be_resumed else 0.0
     began_s = time.monotonic()
     result = LAYERS[name].run(name, places, selection)
     result = replace(result, took_s=time.monotonic() - began_s, before_s=before_s)
