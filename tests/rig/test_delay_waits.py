@@ -93,11 +93,25 @@ def test_delay_shorter_than_a_step_of_its_clock_is_never_judged_good() -> None:
 
 def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
     rate = made(ClockRate, monotonic_ns=10**9, raw_ns_min=0, raw_ns_max=10**9 - 5000)
+    pace: Event = made(Pace, windows_behind=0)
     start: Event = made(Start, clock_step_ns=1, clock_rate_error_ppm=0)
     sound = replace(rate, raw_ns_max=10**9, raw_ns_min=10**9)
-    delays = delays_of(call(100, 96_000))
-    assert observe_calls_of(delays, [start, sound, *guest()])[0].is_short
-    assert not observe_calls_of(delays, [start, rate, *guest()])[0].is_short
+    delays = delays_of(call(100, 95_000))
+    assert observe_calls_of(delays, [start, pace, sound, *guest()])[0].is_short
+    assert not observe_calls_of(delays, [start, pace, rate, *guest()])[0].is_short
+
+
+def test_clock_of_a_virtual_guest_that_gains_time_excuses_no_more_than_its_rate() -> None:
+    span_ns, gained_ns = 200_000_000, 200
+    gains: Event = made(
+        ClockRate,
+        monotonic_ns=span_ns + gained_ns,
+        raw_ns_min=span_ns - 80,
+        raw_ns_max=span_ns + 80,
+    )
+    (wait,) = observe_calls_of(delays_of(call(1, 914)), [gains, *guest()])
+    assert wait.is_short
+    assert wait.clock_error_ns < 10
 
 
 @pytest.mark.parametrize(
