@@ -8,11 +8,64 @@
 #include "busy.h"
 #include "chip.h"
 #include "clock.h"
-#include "driver.h"
 #include "log.h"
 #include "programmer.h"
 #include "progress.h"
 #include "range.h"
+
+/**
+ * The operations of a kind of part. `flash->chip` is set. Functions return 0, or -errno with the
+ * cause logged. None returns while the part is busy or in a mode in which it cannot be read.
+ */
+struct chip_driver {
+	/** Prepare the part for the other functions, and restore its state. Both may be NULL. */
+	int (*open)(struct flash *flash);
+	int (*close)(struct flash *flash);
+
+	/** Reads any range. */
+	int (*read)(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes);
+
+	/**
+	 * Programs within one page (`page_bytes`). Bits only go from 1 to 0, unless the part
+	 * `overwrites`.
+	 */
+	int (*program)(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes);
+
+	/** Runs one of the chip's erase commands on the block at `address`. NULL: it has none. */
+	int (*erase)(struct flash *flash, const struct chip_erase *erase, uint32_t address);
+
+	/**
+	 * `unprotect` clears write protection. It returns -EPERM if some stays; with `force` it
+	 * warns and returns 0. `reprotect` restores `flash->protection`, also after a failed
+	 * `unprotect`. Both may be NULL.
+	 */
+	int (*unprotect)(struct flash *flash, bool force);
+	int (*reprotect)(struct flash *flash);
+};
+
+/** A way to identify a part. */
+struct identify_method {
+	/**
+	 * Returns true if one query serves for both chips: the command addresses and waits that it
+	 * needs are the same. NULL: they always are.
+	 */
+	bool (*same_question)(const struct flash_chip *a, const struct flash_chip *b);
+
+	/**
+	 * Reads the ID in the way of `chip` (not `flash->chip`). Returns 0 and the ID, which may be
+	 * what a bus without a part shows; or -errno with the cause logged.
+	 */
+	int (*ask)(struct flash *flash, const struct flash_chip *chip, uint32_t *id);
+
+	/**
+	 * Completes a copy of the table's entry with what the part reports about itself. NULL: the
+	 * entry is complete. Returns 0, or -errno with the cause logged.
+	 */
+	int (*describe)(struct flash *flash, struct flash_chip *chip);
+
+	/** Such chips are tried only if no other chip of the lists was found. */
+	bool last_resort;
+};
 
 /** The largest number of bytes that hold the protection of a part's single blocks. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
@@ -125,5 +178,29 @@ int flash_write(struct flash *flash, struct selection selection, const uint8_t *
 /** Writes blank bytes (FFh) to the selected ranges. */
 int flash_erase(
 	struct flash *flash, struct selection selection, enum verify_scope verify, bool force);
+
+enum job_action {
+	JOB_READ,
+	JOB_WRITE,
+	JOB_VERIFY,
+	JOB_ERASE,
+};
+
+/** The request of a command line, or of a caller of the library, for a chip that was found. */
+struct job {
+	enum job_action action;
+	struct selection selection; /* a count of 0 stands for the whole chip */
+	uint8_t *into;              /* JOB_READ: stays as it is outside the selection */
+	const uint8_t *image;       /* JOB_WRITE, JOB_VERIFY */
+	const uint8_t *held;        /* JOB_WRITE: what the chip holds, if known; else NULL */
+	enum verify_scope verify;   /* JOB_WRITE, JOB_ERASE */
+	bool force;                 /* JOB_WRITE, JOB_ERASE: continue if protection stays */
+};
+
+/**
+ * Opens the chip, does the job, and closes the chip, also after a failure. Returns 0 or the first
+ * error.
+ */
+int job_run(struct flash *flash, const struct job *job);
 
 #endif

@@ -36,17 +36,4 @@ extern const struct identify_method jedec_id;
 #define JEDEC_ID_US_MAX_PARALLEL 10000
 #define JEDEC_ID_US_MAX 10
 
-/** The bit that changes from one read of a busy part to the next. */
-#define JEDEC_TOGGLE 0x40
-
-/** Sends AAh, 55h and `opcode`. */
-int jedec_command(struct flash *flash, const struct flash_chip *chip, uint8_t opcode);
-
-/** Waits for the end of an operation after which `address` reads `value`. */
-int jedec_wait(struct flash *flash, const struct busy_time *busy, const char *what,
-	uint32_t address, uint8_t value);
-
-/** The drivers' `erase`. */
-int jedec_erase(struct flash *flash, const struct chip_erase *erase, uint32_t address);
-
 #endif

@@ -91,9 +91,6 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
 	const struct busy_time *busy, const char *what);
 
-/** Erases the whole chip, and waits until each of its dies is ready. */
-int spi25_erase_dies(struct flash *flash, const struct chip_erase *erase);
-
 /** The bytes of opcode and address for a part. spi25_header() puts them into `tx`. */
 #define SPI25_HEADER_BYTES_MAX 5
 size_t spi25_header_bytes(const struct flash_chip *chip);
@@ -126,10 +123,6 @@ int spi25_status_write_all(
 
 /** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
-
-/** Make all sectors equal if the part has small ones among others, and undo that. */
-int spi25_make_sectors_uniform(struct flash *flash);
-int spi25_restore_sectors(struct flash *flash);
 
 /** Clears the failure of an earlier operation. */
 int spi25_clear_failed(struct flash *flash);
