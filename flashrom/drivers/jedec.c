@@ -16,7 +16,7 @@
 enum opcode {
 	OP_CHIP_ERASE = 0x10,
 	OP_ID_SIX_BYTES = 0x60,
-	OP_SETUP = 0x80, /* of an erase, and of the six-byte ID entry */
+	OP_SETUP = 0x80, /* begins an erase, and the six-byte ID entry */
 	OP_ID = 0x90,
 	OP_PROGRAM = 0xa0, /* before a page it also opens software data protection */
 	OP_ID_LEAVE = 0xf0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows -p serprog: on the command line, and the stream to the device; no protocol. */
+/* The parameters after -p serprog:, and the stream to the device; nothing here knows the protocol. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
