@@ -18,10 +18,7 @@ SIZE_BYTES_MAX = 1 << 26
 ERASES_MAX = 10
 
 FAMILIES = {family.name: family for family in (*spi.FAMILIES, *parallel.FAMILIES)}
-KEYS = (
-    *("schema", "name", "vendor", "family", "size_bytes", "page_bytes"),
-    *("flashrom_names", "sources"),
-)
+KEYS = ("schema", "name", "vendor", "family", "size_bytes", "page_bytes", "flashrom_names")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +52,12 @@ def _part(top: Table) -> Part:
     _check_schema(top)
     family = _family(top)
     own_keys = (*family.keys_required, *(("erase",) if family.erase_opcodes else ()))
-    top.check_keys(required=(*KEYS, *own_keys), optional=family.keys_optional)
+    top.check_keys(required=(*KEYS, *own_keys), optional=("sources", *family.keys_optional))
     size_bytes = top.integer("size_bytes", low=GRANULE_BYTES, high=SIZE_BYTES_MAX)
     if size_bytes % GRANULE_BYTES:
         remedy = f"write a multiple of {GRANULE_BYTES}"
         raise top.error("size_bytes", f"is {size_bytes}", remedy=remedy)
-    sources = read_sources(top.table("sources"))
+    sources = read_sources(top.table("sources") if "sources" in top.values else None)
     kinds = family.read(top, size_bytes, sources)
     rows = top.tables("erase") if family.erase_opcodes else ()
     if len(rows) > ERASES_MAX:
