@@ -16,7 +16,6 @@
 #include "options.h"
 #include "record/outfile.h"
 #include "server.h"
-#include "standby.h"
 
 #define EXIT_USAGE 2
 #define EXIT_FAULT 99
