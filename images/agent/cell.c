@@ -2,7 +2,6 @@
 #include "cell.h"
 #include "guest.h"
 #include "hypercall.h"
-#include "parcel.h"
 #include "process.h"
 
 #include <errno.h>

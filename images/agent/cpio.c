@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cpio.h"
+#include "guest.h"
 
 #include <errno.h>
 #include <fcntl.h>

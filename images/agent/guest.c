@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "guest.h"
-#include "cpio.h"
 #include "hypercall.h"
 #include "process.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "loops.h"
+#include "hazards.h"
 #include "process.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  *
  * Sources: madvise(2), proc(5).
  */
-#include "memory_hog.h"
+#include "hazards.h"
 #include "process.h"
 
 #include <errno.h>

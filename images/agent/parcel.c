@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "parcel.h"
+#include "cell.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stops.h"
+#include "hazards.h"
 
 #include <errno.h>
 #include <signal.h>
