@@ -3,7 +3,6 @@
  * From the start of an operation until FFh is written, every read returns the status register. So
  * each operation of the driver ends with FFh.
  */
-#include "fwh.h"
 
 #include <assert.h>
 #include <errno.h>

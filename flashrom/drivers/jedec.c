@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "jedec.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 
-#include "fwh.h"
 #include "memory.h"
 
 #define UNLOCK_1_ADDRESS 0x5555
