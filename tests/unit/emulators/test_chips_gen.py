@@ -88,6 +88,8 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             ("id.rdid", "a list of 3 bytes"),
         ),
         ("opcode = 0xD8", "opcode = 0xD9", ("erase[0].opcode", "0xD8")),
+        ("opcode = 0xD8", "opcode = [0xD8, 0xD9]", ("erase[0].opcode", "0xD9")),
+        ("opcode = 0xD8", "opcode = []", ("erase[0].opcode: is list", "a whole number")),
         (
             "size_bytes = 65536",
             "size_bytes = 65537",
