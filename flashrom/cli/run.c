@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "chip.h"
 #include "cli.h"
@@ -179,6 +180,68 @@ static void image_files_deinit(struct image_files *files)
 		free(files->regions[i].data);
 	free(files->whole.data);
 	free(files->held.data);
+}
+
+#define STEP_PERCENT 10
+
+/* The progress of a run on stdout: rewritten in place on a terminal, else every ten percent. */
+struct percent {
+	bool in_place;
+	unsigned int shown[3]; /* by enum progress_stage */
+};
+
+static unsigned int percent_of(uint32_t done_bytes, uint32_t total_bytes)
+{
+	return (unsigned int)((uint64_t)done_bytes * 100 / total_bytes);
+}
+
+/*
+ * Ends in as many backspaces as characters, so that the next text on the line, which is longer,
+ * overwrites it. The line begins with the names of the two stages of a write.
+ */
+static void print_in_place(const struct percent *percent, enum progress_stage stage)
+{
+	if (stage == PROGRESS_READ)
+		printf("%3u%%\b\b\b\b", percent->shown[stage]);
+	else
+		printf("%3u%%, %3u%%\b\b\b\b\b\b\b\b\b\b", percent->shown[PROGRESS_ERASE],
+			percent->shown[PROGRESS_WRITE]);
+}
+
+static void print_steps(unsigned int from, unsigned int to, enum progress_stage stage)
+{
+	static const char *const names[] = {
+		[PROGRESS_READ] = "",
+		[PROGRESS_WRITE] = "write ",
+		[PROGRESS_ERASE] = "erase ",
+	};
+
+	for (unsigned int at = from / STEP_PERCENT + 1; at <= to / STEP_PERCENT; at++)
+		printf("%s%u%% ", names[stage], at * STEP_PERCENT);
+}
+
+static void show_percent(
+	void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes)
+{
+	struct percent *percent = sink;
+	const unsigned int now = percent_of(done_bytes, total_bytes);
+	const unsigned int before = percent->shown[stage];
+
+	if (done_bytes > 0 && now == before)
+		return;
+	percent->shown[stage] = now;
+	if (percent->in_place)
+		print_in_place(percent, stage);
+	else
+		print_steps(before, now, stage);
+	fflush(stdout);
+}
+
+/* Returns a receiver that shows progress on the line that a step of the run has begun. */
+static struct progress percent_progress(struct percent *percent)
+{
+	*percent = (struct percent){.in_place = isatty(STDOUT_FILENO) == 1};
+	return (struct progress){.report = show_percent, .sink = percent};
 }
 
 /* All that a run opens. session_deinit() releases it. */

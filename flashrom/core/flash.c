@@ -11,6 +11,34 @@
 /* The interval of progress reports while reading. */
 #define READ_STEP_BYTES UINT32_C(65536)
 
+/* A step in progress. */
+struct progress_step {
+	const struct progress *to; /* NULL: not reported */
+	enum progress_stage stage;
+	uint32_t done_bytes;
+	uint32_t total_bytes;
+};
+
+static void report_progress(const struct progress_step *step)
+{
+	if (step->to != NULL && step->total_bytes > 0)
+		step->to->report(step->to->sink, step->stage, step->done_bytes, step->total_bytes);
+}
+
+static void progress_begin(struct progress_step *step, const struct progress *to,
+	enum progress_stage stage, uint32_t total_bytes)
+{
+	*step = (struct progress_step){.to = to, .stage = stage, .total_bytes = total_bytes};
+	report_progress(step);
+}
+
+static void progress_advance(struct progress_step *step, uint32_t bytes)
+{
+	assert(bytes <= step->total_bytes - step->done_bytes);
+	step->done_bytes += bytes;
+	report_progress(step);
+}
+
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
 	const struct log *log)
 {

@@ -9,8 +9,24 @@
 #include "clock.h"
 #include "log.h"
 #include "programmer.h"
-#include "progress.h"
 #include "range.h"
+
+enum progress_stage {
+	PROGRESS_READ,
+	PROGRESS_WRITE,
+	PROGRESS_ERASE,
+};
+
+/**
+ * The receiver of progress reports. A step begins with `done` 0 and ends, unless it fails, with
+ * `done` equal to `total`; in between `done` only grows and `total` stays. Erasing and writing are
+ * two steps that take turns; a step without anything to do is not reported.
+ */
+struct progress {
+	void (*report)(
+		void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes);
+	void *sink;
+};
 
 #define BUSY_LENGTHS_MAX 8
 
