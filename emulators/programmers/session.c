@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "record/jsonl.h"
-#include "record/outfile.h"
+#include "record/events.h"
 #include "serprog/image.h"
 #include "shared/arguments.h"
 

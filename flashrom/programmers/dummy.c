@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dummy.h"
+#include "programmers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +13,6 @@
 #include "model/chip.h"
 #include "model/parallel.h"
 #include "record/events.h"
-#include "record/jsonl.h"
-#include "record/outfile.h"
 #include "text.h"
 
 #define STEP_READINGS 1000

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "linux_spi.h"
+#include "programmers.h"
 #include "programmer.h"
 
 struct linux_spi {

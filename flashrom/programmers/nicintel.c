@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "nicintel.h"
+#include "programmers.h"
 #include "pci.h"
 
 #define FLASH_CONTROL 0x0C /* 16 bits; 1: the part may be written to */

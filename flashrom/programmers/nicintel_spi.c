@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "nicintel_spi.h"
+#include "programmers.h"
 #include "pci.h"
 
 #define EECD 0x10

@@ -4,12 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dummy.h"
-#include "linux_spi.h"
-#include "nicintel.h"
-#include "nicintel_spi.h"
 #include "programmer.h"
-#include "serprog.h"
+#include "programmers.h"
 #include "text.h"
 
 static int report_unknown_key(

@@ -4,7 +4,7 @@
  * client makes all waits, even if the device offers them (O_DELAY), so that the delay layer times
  * every chip.
  */
-#include "serprog.h"
+#include "programmers.h"
 
 #include <errno.h>
 #include <inttypes.h>

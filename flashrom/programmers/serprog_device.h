@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "programmer.h"
-#include "serprog.h"
+#include "programmers.h"
 #include "serprog_link.h"
 
 /* The internal header of the serprog client. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parameters after -p serprog:, and the stream to the device; nothing here knows the protocol. */
+/* The parameters after -p serprog:, and the stream to the device; nothing here knows the protocol.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -13,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "serprog.h"
+#include "programmers.h"
 #include "serprog_link.h"
 #include "text.h"
 
