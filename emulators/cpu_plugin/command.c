@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "command.h"
+#include "vcpu.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "speed.h"
 #include "shared/number.h"
 
 #define NS_PER_US UINT64_C(1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "pacer.h"
+#include "vcpu.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "speed.h"
+#include "vcpu.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace.h"
+#include "service.h"
 
 #include "shared/json_line.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "figure.h"
+#include "part.h"
 
 #define DATAFLASH_BUFFERS 2
 #define DATAFLASH_PAGE_BYTES_MAX 528

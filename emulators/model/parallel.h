@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "figure.h"
+#include "part.h"
 
 #define PARALLEL_BLOCKS_MAX 16
 

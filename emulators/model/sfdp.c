@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "spi_nor.h"
+#include "spi_command.h"
 
 #include <string.h>
 

@@ -139,7 +139,7 @@ void spi_status_finish(struct chip *chip, bool cut_off);
 
 /*
  * Locks of single blocks, numbered from 0 in the order of their addresses. A part without locks has
- * none set. nor_lock.c has the commands.
+ * none set. spi_nor.c has the commands.
  */
 void spi_lock_all(struct chip *chip, bool locked);
 bool spi_some_locked(const struct chip *chip, bool *all);
@@ -152,5 +152,17 @@ void spi_set_lock(struct chip *chip, uint32_t index, bool locked);
 
 /* Finds the block with the lock for @address. Returns false if there is none. */
 bool spi_find_lock(const struct chip *chip, uint32_t address, struct part_block *block);
+
+bool nor_has_power_down(const struct part *part, uint8_t opcode);
+
+/* Returns true for an erase whose address always has four bytes. */
+bool nor_erase_has_four_bytes(uint8_t opcode);
+
+/*
+ * Reads @len bytes of a part's SFDP (5Ah) from @address on: a header and a basic flash parameter
+ * table of JESD216 (nine words, no times), made from the facts of the part. Bytes after the table
+ * are FFh.
+ */
+void sfdp_read(const struct part *part, uint32_t address, uint8_t *out, size_t len);
 
 #endif

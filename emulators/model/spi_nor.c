@@ -1,8 +1,467 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The commands of SPI NOR flash on which the datasheets behind chips/ agree. */
+/*
+ * The commands of SPI NOR flash: first those that only some parts have, in groups, then those on
+ * which the datasheets behind chips/ agree.
+ */
 #include <string.h>
 
-#include "spi_nor.h"
+#include "spi_command.h"
+
+#define OP_ENTER_FOUR_BYTE 0xB7
+
+/* The bank register of S25FL-S. */
+#define BANK_FOUR_BYTE 0x80 /* EXTADD */
+#define BANK_ADDRESS 0x03   /* A25 and A24 */
+
+static void nor_run_four_byte(struct chip *chip, const struct spi_request *request)
+{
+	chip->spi.four_byte_mode = request->facts->opcode == OP_ENTER_FOUR_BYTE;
+}
+
+static void nor_reply_extended(struct chip *chip, const struct spi_request *request)
+{
+	spi_reply_repeating(request, &chip->spi.address_high, 1, 0);
+}
+
+static uint8_t high_mask(const struct part *part)
+{
+	return (uint8_t)((part->size_bytes - 1) >> 24);
+}
+
+/* The register is volatile and changes at once. */
+static void nor_run_write_extended(struct chip *chip, const struct spi_request *request)
+{
+	chip->spi.address_high = request->data[0] & high_mask(chip->part);
+	chip->spi.write_enabled = false;
+}
+
+static void nor_reply_bank(struct chip *chip, const struct spi_request *request)
+{
+	uint8_t bank = chip->spi.address_high;
+
+	if (chip->spi.four_byte_mode)
+		bank |= BANK_FOUR_BYTE;
+	spi_reply_repeating(request, &bank, 1, 0);
+}
+
+static void nor_run_write_bank(struct chip *chip, const struct spi_request *request)
+{
+	if (request->data_len != 1) {
+		request->facts->rule = CHIP_RULE_LENGTH;
+		return;
+	}
+	chip->spi.four_byte_mode = request->data[0] & BANK_FOUR_BYTE;
+	chip->spi.address_high = request->data[0] & BANK_ADDRESS;
+}
+
+static void nor_run_bank_access(struct chip *chip, const struct spi_request *request)
+{
+	(void)request;
+	chip->spi.bank_access = true;
+}
+
+/* Registers by their addresses (S25FS-S): the stored ones, and from 800000h on those in force. */
+#define IN_FORCE 0x800000u
+
+/* Returns the index of the register at @address, or status_count if there is none. */
+static size_t register_at(const struct part_spi *part, uint32_t address)
+{
+	size_t index = 0;
+
+	while (index < part->status_count && part->status[index].address != (address & ~IN_FORCE))
+		index++;
+	return index;
+}
+
+/* Replies zeros where there is no register. */
+static void nor_reply_register(struct chip *chip, const struct spi_request *request)
+{
+	uint32_t address = request->facts->address;
+	size_t index = register_at(chip->part->spi, address);
+	uint8_t value = 0;
+
+	if (index < chip->part->spi->status_count)
+		value = address & IN_FORCE ? spi_status_register(chip, index)
+					   : chip->spi.status_stored[index];
+	spi_reply_repeating(request, &value, 1, 0);
+}
+
+/* Writes a register in force at once. A stored one takes time, and effect at the next reset. */
+static void nor_run_write_register(struct chip *chip, const struct spi_request *request)
+{
+	const struct part_spi *part = chip->part->spi;
+	struct chip_pending work = {.work = CHIP_WORK_WRITE_STATUS};
+	size_t index = register_at(part, request->facts->address);
+
+	if (index == part->status_count) {
+		request->facts->rule = CHIP_RULE_REGION;
+		return;
+	}
+	if (request->facts->address & IN_FORCE) {
+		spi_set_bits(&chip->spi.status[index], part->status[index].writable_mask,
+			request->data[0]);
+		chip->spi.write_enabled = false;
+		return;
+	}
+	spi_prepare_pending(chip);
+	spi_set_bits(&chip->spi.stored_pending[index], part->status[index].writable_mask,
+		request->data[0]);
+	chip_start_work(
+		chip, request->transfer->end_ns, &work, &part->write_status, request->facts);
+}
+
+/*
+ * Dies behind one chip select. Their addresses follow each other, and commands without an address
+ * go to all of them. The status is that of one die: the last one that began work alone, or the one
+ * that C2h chose. Where each die has a chip select, chip_select_die() chooses.
+ */
+static uint32_t die_bytes(const struct part *part)
+{
+	return part->size_bytes / part->spi->dies.count;
+}
+
+static void occupy_one(struct chip *chip, uint32_t address)
+{
+	struct spi_state *spi = &chip->spi;
+
+	memset(spi->die_until_ns, 0, sizeof(spi->die_until_ns));
+	spi->die = (uint8_t)(address / die_bytes(chip->part));
+	spi->die_until_ns[spi->die] = UINT64_MAX;
+}
+
+/* Each die erases by itself. All but the last one end earlier, at a drawn moment. */
+static void occupy_all(struct chip *chip, uint8_t opcode)
+{
+	uint64_t work_ns = chip->busy_until_ns - chip->busy_since_ns;
+	uint8_t last = chip->part->spi->dies.count - 1;
+
+	for (uint8_t die = 0; die < last; die++) {
+		const struct corner_use use = {
+			.opcode = opcode,
+			.address = die * die_bytes(chip->part),
+			.count = (uint32_t)chip->work_count,
+		};
+
+		chip->spi.die_until_ns[die] =
+			chip->busy_since_ns + corner_moment_ns(chip->noise_seed, &use, work_ns);
+	}
+	chip->spi.die_until_ns[last] = UINT64_MAX;
+}
+
+/* A status register write keeps all dies busy to its end. */
+static void nor_occupy_dies(struct chip *chip, const struct spi_request *request)
+{
+	const struct chip_pending *pending = &chip->pending;
+
+	if (chip->part->spi->dies.count == 0 || request->facts->work == CHIP_WORK_NONE)
+		return;
+	if (pending->work == CHIP_WORK_WRITE_STATUS)
+		memset(chip->spi.die_until_ns, 0xFF, sizeof(chip->spi.die_until_ns));
+	else if (pending->size_bytes == chip->part->size_bytes)
+		occupy_all(chip, request->facts->opcode);
+	else
+		occupy_one(chip, pending->address);
+}
+
+static void nor_run_select_die(struct chip *chip, const struct spi_request *request)
+{
+	if (request->data[0] < chip->part->spi->dies.count)
+		chip->spi.die = request->data[0];
+}
+
+void chip_select_die(struct chip *chip, uint32_t address)
+{
+	if (chip->part->spi && chip->part->spi->dies.by_chip_select)
+		chip->spi.die = (uint8_t)(address % chip->part->size_bytes / die_bytes(chip->part));
+}
+
+static bool nor_has_dies(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->dies.count > 0 && !part->spi->dies.by_chip_select;
+}
+
+/*
+ * Locks of single blocks, a volatile bit each, all set at power-up. Their commands depend on the
+ * kind of protection: AT25DF (36h, 39h, 3Ch), Winbond (36h, 39h, 3Dh, 7Eh, 98h) and SST26 (72h,
+ * 42h, 8Dh, 98h). Read locks of SST26 are not modelled and read as clear.
+ */
+#define OP_LOCK 0x36
+#define OP_LOCK_ALL 0x7E
+#define LOCKED_BYTE 0xFF /* the value that 3Ch reads */
+
+/* The register of SST26VF064B: 16 bits of its eight 8 KiB blocks, then one of each other block. */
+#define REGISTER_BYTES 18u
+#define REGISTER_SMALL 128u      /* where the bits of 8 KiB blocks begin: two each */
+#define REGISTER_BOTTOM_32K 126u /* the other 32 KiB block is next */
+#define SMALL_PER_END 4u
+
+static bool refuses_changes(const struct chip *chip, struct chip_facts *facts)
+{
+	if (!chip->spi.locks_held && !spi_holds_global_locks(chip))
+		return false;
+	facts->rule = CHIP_RULE_PROTECTED;
+	return true;
+}
+
+static void nor_run_lock(struct chip *chip, const struct spi_request *request)
+{
+	struct part_block block;
+
+	if (!refuses_changes(chip, request->facts) &&
+		spi_find_lock(chip, request->facts->address, &block))
+		spi_set_lock(chip, block.index, request->facts->opcode == OP_LOCK);
+	chip->spi.write_enabled = false;
+}
+
+static void nor_run_lock_all(struct chip *chip, const struct spi_request *request)
+{
+	if (!refuses_changes(chip, request->facts))
+		spi_lock_all(chip, request->facts->opcode == OP_LOCK_ALL);
+	chip->spi.write_enabled = false;
+}
+
+static void nor_reply_lock(struct chip *chip, const struct spi_request *request)
+{
+	bool is_global = chip->part->spi->protection.kind == PROTECTION_GLOBAL;
+	struct part_block block;
+	uint8_t octet = 0x00;
+
+	if (spi_find_lock(chip, request->facts->address, &block) &&
+		spi_is_locked(chip, block.index))
+		octet = is_global ? LOCKED_BYTE : 0x01;
+	spi_reply_repeating(request, &octet, 1, 0);
+}
+
+/* Returns the bit of the SST26 register that write-locks block @index, counted from address 0. */
+static uint32_t register_bit(uint32_t index, uint32_t count)
+{
+	uint32_t from_top = count - 1 - index;
+
+	if (index < SMALL_PER_END)
+		return REGISTER_SMALL + 2 * index;
+	if (from_top < SMALL_PER_END)
+		return REGISTER_SMALL + 2 * (2 * SMALL_PER_END - 1 - from_top);
+	if (index == SMALL_PER_END)
+		return REGISTER_BOTTOM_32K;
+	if (from_top == SMALL_PER_END)
+		return REGISTER_BOTTOM_32K + 1;
+	return index - SMALL_PER_END - 1;
+}
+
+/* Returns the byte that holds @bit. The highest bit of the register is sent first. */
+static uint8_t *register_octet(uint8_t octets[REGISTER_BYTES], uint32_t bit)
+{
+	return &octets[REGISTER_BYTES - 1 - bit / 8];
+}
+
+static void nor_reply_locks(struct chip *chip, const struct spi_request *request)
+{
+	uint32_t count = spi_lock_count(chip);
+	uint8_t octets[REGISTER_BYTES] = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t bit = register_bit(i, count);
+
+		if (spi_is_locked(chip, i))
+			*register_octet(octets, bit) |= (uint8_t)(1u << bit % 8);
+	}
+	spi_reply_repeating(request, octets, sizeof(octets), 0);
+}
+
+static void nor_run_write_locks(struct chip *chip, const struct spi_request *request)
+{
+	uint32_t count = spi_lock_count(chip);
+	uint8_t octets[REGISTER_BYTES];
+
+	chip->spi.write_enabled = false;
+	if (refuses_changes(chip, request->facts))
+		return;
+	memcpy(octets, request->data, sizeof(octets));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t bit = register_bit(i, count);
+
+		spi_set_lock(chip, i, *register_octet(octets, bit) >> bit % 8 & 1);
+	}
+}
+
+static void nor_run_hold_locks(struct chip *chip, const struct spi_request *request)
+{
+	(void)request;
+	chip->spi.locks_held = true;
+	chip->spi.write_enabled = false;
+}
+
+static bool nor_has_lock(const struct part *part, uint8_t opcode)
+{
+	const struct part_protection *protection = &part->spi->protection;
+	enum protection_kind kind = protection->kind;
+
+	if (protection->lock_region_count == 0)
+		return false;
+	switch (opcode) {
+	case 0x36:
+	case 0x39:
+		return kind != PROTECTION_UNLOCK;
+	case 0x3C:
+		return kind == PROTECTION_GLOBAL;
+	case 0x3D:
+	case 0x7E:
+		return kind == PROTECTION_RANGES;
+	case 0x98:
+		return kind != PROTECTION_GLOBAL;
+	default: /* 72h, 42h and 8Dh */
+		return kind == PROTECTION_UNLOCK;
+	}
+}
+
+static bool can_suspend(const struct chip *chip)
+{
+	if (chip->spi.suspended.open)
+		return false;
+	if (chip->pending.work == CHIP_WORK_PROGRAM)
+		return chip->part->spi->suspend.programs;
+	return chip->pending.work == CHIP_WORK_ERASE &&
+	       chip->pending.size_bytes < chip->part->size_bytes;
+}
+
+static void put_aside(struct chip *chip, uint64_t now_ns)
+{
+	chip->spi.suspended = (struct spi_suspended){
+		.open = true,
+		.is_erase = chip->pending.work == CHIP_WORK_ERASE,
+		.address = chip->pending.address,
+		.size_bytes = chip->pending.size_bytes,
+		.left = {.ns = chip->busy_until_ns - now_ns, .grade = chip->debt.grade},
+	};
+}
+
+/* Has no effect on work other than a program or the erase of a block. */
+static void nor_run_suspend(struct chip *chip, const struct spi_request *request)
+{
+	struct chip_pending work = {.work = CHIP_WORK_SUSPEND};
+	uint64_t end_ns = request->transfer->end_ns;
+
+	if (!can_suspend(chip) || end_ns >= chip->busy_until_ns)
+		return;
+	put_aside(chip, end_ns);
+	chip->spi.write_enabled = false;
+	chip_start_fixed_work(chip, end_ns, &work, chip->part->spi->suspend_latency,
+		CHIP_RULE_SUSPEND, request->facts);
+}
+
+static struct chip_pending work_of(const struct spi_suspended *suspended)
+{
+	return (struct chip_pending){
+		.work = suspended->is_erase ? CHIP_WORK_ERASE : CHIP_WORK_PROGRAM,
+		.address = suspended->address,
+		.size_bytes = suspended->size_bytes,
+	};
+}
+
+static void nor_run_resume(struct chip *chip, const struct spi_request *request)
+{
+	struct spi_suspended *suspended = &chip->spi.suspended;
+	struct chip_pending work = work_of(suspended);
+
+	if (!suspended->open || suspended->is_deaf)
+		return;
+	suspended->open = false;
+	chip_start_fixed_work(chip, request->transfer->end_ns, &work, suspended->left,
+		CHIP_RULE_BUSY, request->facts);
+}
+
+/* Drops suspended work, which never resumes and stays half done. */
+static void nor_drop_suspended(struct chip *chip)
+{
+	struct chip_pending work = work_of(&chip->spi.suspended);
+
+	if (chip->spi.suspended.open)
+		chip_leave_halfway(chip, &work, 0);
+	chip->spi.suspended.open = false;
+}
+
+static bool nor_has_suspend(const struct part *part, uint8_t opcode)
+{
+	return part->spi->suspend.opcode == opcode;
+}
+
+static bool nor_has_resume(const struct part *part, uint8_t opcode)
+{
+	return part->spi->suspend.resume_opcode == opcode;
+}
+
+#define OP_RESET_F0 0xF0
+
+static void nor_run_reset_enable(struct chip *chip, const struct spi_request *request)
+{
+	(void)request;
+	chip->spi.reset_enabled = true;
+}
+
+static struct figure reset_wait(const struct part_spi *part, enum chip_work cut_off)
+{
+	switch (cut_off) {
+	case CHIP_WORK_PROGRAM:
+		return part->soft_reset_during_program;
+	case CHIP_WORK_ERASE:
+		return part->soft_reset_during_erase;
+	case CHIP_WORK_WRITE_STATUS:
+		return part->soft_reset_during_write_status;
+	default:
+		return part->soft_reset;
+	}
+}
+
+/*
+ * Resets registers and modes as power-up does, without its waits. Locks beside ranges are set again
+ * (Winbond); other locks stay (SST26).
+ */
+static void forget_modes(struct chip *chip)
+{
+	struct spi_state fresh = {.locks_held = chip->spi.locks_held};
+
+	memcpy(fresh.status, chip->spi.status_stored, sizeof(fresh.status));
+	memcpy(fresh.status_stored, chip->spi.status_stored, sizeof(fresh.status_stored));
+	memcpy(fresh.locks, chip->spi.locks, sizeof(fresh.locks));
+	chip->spi = fresh;
+	if (chip->part->spi->protection.kind == PROTECTION_RANGES)
+		spi_lock_all(chip, true);
+}
+
+static void reset(struct chip *chip, uint64_t end_ns)
+{
+	struct figure wait = reset_wait(chip->part->spi, chip->pending.work);
+
+	chip_abort_work(chip, end_ns);
+	nor_drop_suspended(chip);
+	forget_modes(chip);
+	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
+}
+
+/* 99h needs 66h before it, F0h nothing. */
+static void nor_run_reset(struct chip *chip, const struct spi_request *request)
+{
+	if (chip->spi.reset_enabled || request->facts->opcode == OP_RESET_F0)
+		reset(chip, request->transfer->end_ns);
+}
+
+bool nor_has_power_down(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->deep_power_down.ns > 0;
+}
+
+static bool nor_has_release(const struct part *part, uint8_t opcode)
+{
+	return part->spi->has_res || nor_has_power_down(part, opcode);
+}
+
+static bool nor_has_reset(const struct part *part, uint8_t opcode)
+{
+	(void)opcode;
+	return part->spi->soft_reset.ns > 0 && !(part->spi->features & SPI_HAS_RESET_F0);
+}
 
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "spi_nor.h"
+#include "spi_command.h"
 
 enum opcode {
 	OP_PAGE_PROGRAM = 0x02,

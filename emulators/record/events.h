@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The events of any programmer, as records of fixed size. Appending formats nothing and opens no
- * file: a guest of 16 MIPS has no time for that between two requests. jsonl.h writes the records at
- * the end.
+ * file: a guest of 16 MIPS has no time for that between two requests. jsonl_write() writes the
+ * records at the end, to a file that appears when it is complete.
  */
 #ifndef EMULATORS_RECORD_EVENTS_H
 #define EMULATORS_RECORD_EVENTS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "model/start_state.h"
 
@@ -86,5 +88,57 @@ void events_stamp(struct events *events, size_t first, const struct event *reque
 
 /* Returns the record at @index, which must be below events->count. */
 const struct event *events_at(const struct events *events, size_t index);
+
+/*
+ * Writes events as JSON lines. The keys and their order are described in
+ * rig/docs/reference/events.md.
+ */
+
+/* The content of the first line. */
+struct run_facts {
+	uint64_t start_ns;
+	const struct part *part;
+	struct corner corner;
+	uint64_t seed;
+	bool native_delay;
+	const char *clock_name;
+	uint64_t clock_step_ns; /* the error of one reading */
+	uint32_t clock_rate_error_ppm;
+	bool wake_measured;
+	uint64_t wake_latency_ns_min;
+	uint64_t wake_latency_ns_max;
+	const char *link;   /* NULL: no link is modelled; contains a-z, digits and ,=- only */
+	const char *faults; /* the requested faults, NULL: none; also contains @ : . and blanks */
+};
+
+/* The content of the last line besides its counts. */
+struct run_end {
+	uint64_t end_ns;
+	bool clean; /* the clock never ran backwards and no record was lost */
+};
+
+/* Writes all lines, from `start` to `end`. Returns 0, or -EIO if the stream fails. */
+int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *events,
+	const struct run_end *end);
+
+/*
+ * A file that appears under its name only when it is complete: it is written beside that name,
+ * synced and renamed. A device or a pipe is written directly, because a rename would replace it.
+ */
+
+struct outfile {
+	FILE *stream; /* NULL: not open */
+	const char *path;
+	char temporary[PATH_MAX]; /* empty: the file is written directly */
+};
+
+/* Opens the file. Call it early, so that a bad path fails before the work. Returns 0 or -errno. */
+int outfile_open(struct outfile *file, const char *path);
+
+/* Makes the file visible under its name, and closes it in any case. Returns 0 or -errno. */
+int outfile_commit(struct outfile *file);
+
+/* Closes and removes the file if it was not committed. */
+void outfile_deinit(struct outfile *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "outfile.h"
+#include "events.h"
 
 #include <errno.h>
 #include <stdbool.h>

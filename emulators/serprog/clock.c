@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "clock.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "listener.h"
 #include "serprog/counter.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -141,4 +147,163 @@ const char *clock_source_name(enum clock_source source)
 	};
 
 	return names[source];
+}
+
+/* The first rounds fault code in and fill caches: they say nothing about later ones. */
+#define WARM_UP_ROUNDS 4
+
+/* Kept small, since a locked process would have to lock eight megabytes of default stack. */
+#define STACK_BYTES ((size_t)64 * 1024)
+
+struct sender {
+	int fd;
+	enum clock_source source;
+	unsigned int round_count;
+};
+
+/* Sends the time of sending, then waits for the answer. */
+static void *run_sender(void *context)
+{
+	const struct sender *sender = context;
+
+	for (unsigned int i = 0; i < sender->round_count; i++) {
+		uint64_t sent_ns = clock_source_read_ns(sender->source);
+		char answer;
+
+		if (send(sender->fd, &sent_ns, sizeof(sent_ns), MSG_NOSIGNAL) < 0 ||
+			recv(sender->fd, &answer, sizeof(answer), 0) != sizeof(answer))
+			break;
+	}
+	return NULL;
+}
+
+static int start_sender(struct sender *sender, pthread_t *thread)
+{
+	struct sched_param param = {.sched_priority = 0};
+	pthread_attr_t attr;
+	int ret = -pthread_attr_init(&attr);
+
+	if (ret < 0)
+		return ret;
+	/* The CPU is inherited, the realtime priority must not be. */
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
+	pthread_attr_setschedparam(&attr, &param);
+	ret = -pthread_create(thread, &attr, run_sender, sender);
+	pthread_attr_destroy(&attr);
+	return ret;
+}
+
+/* Reads as link.c does: try, sleep in poll(), read, stamp. */
+static int receive(int fd, enum clock_source source, uint64_t *latency_ns)
+{
+	struct pollfd fds = {.fd = fd, .events = POLLIN};
+	uint64_t sent_ns;
+	uint64_t now_ns;
+	ssize_t got;
+
+	while ((got = recv(fd, &sent_ns, sizeof(sent_ns), MSG_DONTWAIT)) < 0) {
+		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		poll(&fds, 1, -1);
+	}
+	now_ns = clock_source_read_ns(source);
+	if (got != sizeof(sent_ns))
+		return -EPIPE;
+	*latency_ns = now_ns - sent_ns;
+	return send(fd, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
+}
+
+static int measure_rounds(
+	int fd, enum clock_source source, unsigned int round_count, struct wake_latency *latency)
+{
+	struct wake_latency measured = {.ns_min = UINT64_MAX};
+
+	for (unsigned int i = 0; i < round_count; i++) {
+		uint64_t latency_ns = 0;
+		int ret = receive(fd, source, &latency_ns);
+
+		if (ret < 0)
+			return ret;
+		if (i < WARM_UP_ROUNDS)
+			continue;
+		if (latency_ns < measured.ns_min)
+			measured.ns_min = latency_ns;
+		if (latency_ns > measured.ns_max)
+			measured.ns_max = latency_ns;
+	}
+	*latency = measured;
+	return 0;
+}
+
+static int measure_connected(int receiver_fd, int sender_fd, enum clock_source source,
+	unsigned int round_count, struct wake_latency *latency)
+{
+	struct sender sender = {
+		.fd = sender_fd,
+		.source = source,
+		.round_count = round_count + WARM_UP_ROUNDS,
+	};
+	pthread_t thread;
+	int ret = start_sender(&sender, &thread);
+
+	if (ret < 0)
+		return ret;
+	ret = measure_rounds(receiver_fd, source, sender.round_count, latency);
+	shutdown(receiver_fd, SHUT_RDWR); /* a sender that still waits ends here */
+	pthread_join(thread, NULL);
+	return ret;
+}
+
+static int connect_to(int listener_fd)
+{
+	struct sockaddr_in address;
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (getsockname(listener_fd, (struct sockaddr *)&address, &len) < 0 ||
+		connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int accept_from(struct listener *listener, enum clock_source source, int *fd)
+{
+	struct clock clock;
+	uint64_t empty_ns = 0;
+	int ret = clock_init(&clock, source);
+
+	return ret < 0 ? ret : listener_accept(listener, -1, &clock, fd, &empty_ns);
+}
+
+int wake_measure(enum clock_source source, unsigned int round_count, struct wake_latency *latency)
+{
+	const struct listener_address address = {
+		.kind = LISTENER_TCP,
+		.tcp = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
+	};
+	struct listener listener = {.fd = -1};
+	int sender_fd = -1;
+	int receiver_fd = -1;
+	int ret = listener_open(&address, &listener);
+
+	if (ret < 0)
+		return ret;
+	sender_fd = connect_to(listener.fd);
+	ret = sender_fd < 0 ? sender_fd : accept_from(&listener, source, &receiver_fd);
+	if (ret == 0)
+		ret = measure_connected(receiver_fd, sender_fd, source, round_count, latency);
+	if (receiver_fd >= 0)
+		close(receiver_fd);
+	if (sender_fd >= 0)
+		close(sender_fd);
+	listener_close(&listener);
+	return ret;
 }

@@ -56,7 +56,7 @@ int clock_wait_until(struct clock *clock, uint64_t deadline_ns);
 const char *clock_source_name(enum clock_source source);
 
 /*
- * The time from writing bytes to a socket until this process has them (wake.c): the uncertainty
+ * The time from writing bytes to a socket until this process has them: the uncertainty
  * that a blocked read adds to every observation.
  */
 struct wake_latency {

@@ -7,10 +7,10 @@
  * came back without the rest. `read_ns` is the time after the read that brought the rest. The
  * request arrived between the two, whatever the scheduler did. If `wake_ns_max` is known and the
  * link slept for the request, it arrived at most that long before `read_ns`. If the kernel stamps
- * bytes (arrival.c), the interval is narrower, and `arrived_ns` is known too.
+ * bytes, the interval is narrower, and `arrived_ns` is known too.
  *
- * If a wake-up suffices (patience.h), the link sleeps at once after a transfer, and leaves out the
- * read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
+ * If a wake-up suffices (struct patience), the link sleeps at once after a transfer, and leaves out
+ * the read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
  * transfer in a write of its own, only the rest of the transfer wakes the link.
  *
  * A reply may be held, to leave with the next one. Held replies are sent before the link reads,
@@ -19,13 +19,75 @@
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "clock.h"
 #include "codec.h"
 #include "device.h"
 #include "link/fault.h"
 #include "listener.h"
-#include "patience.h"
 #include "record/events.h"
+
+/*
+ * For clients that send a transfer in two writes, its opcode and the rest: one wake-up for both.
+ *
+ * Releases of flashrom do so (sp_docommand() in their serprog.c). A server that wakes for the
+ * opcode cannot act on it yet. So after a client was seen to send like this, an opcode behind a
+ * transfer does not wake the server (SO_RCVLOWAT, socket(7)), for PATIENCE_MS at most: a request of
+ * one byte would never be seen otherwise. If a request may have waited like this, @held_up is true:
+ * the time of a wake-up does not bound its arrival.
+ *
+ * The bytes that end such a sleep are read, but stay in the socket (MSG_PEEK, recv(2)) until the
+ * reply is sent. If two small segments are taken at once, the kernel acknowledges them with a
+ * segment of its own, which costs a client as much as its request. If they stay, the reply
+ * acknowledges them.
+ *
+ * All of this happens only if @wake_suffices. It uses files and bytes, and no clock.
+ */
+
+/* The rest of a transfer comes sooner than this. */
+#define PATIENCE_MS 20
+
+struct patience {
+	bool wake_suffices;    /* the time of a wake-up is enough to bound a request's arrival */
+	bool held_up;          /* a request was left waiting: that bound does not hold */
+	bool piecewise;        /* this client sends an opcode by a write of its own */
+	bool follows_transfer; /* the last request was a transfer; nothing behind it is read */
+	bool patient;          /* until the next request, an opcode alone wakes nobody */
+	int bytes_that_wake;
+	size_t left_bytes; /* the bytes that were read and are still in the socket */
+};
+
+/* Resets the state for a new client, except wake_suffices, which the caller sets. */
+void patience_init(struct patience *patience);
+
+/* Returns true if a read now would find nothing: a client waits for the reply to its transfer. */
+bool patience_expects_nothing(const struct patience *patience);
+
+/*
+ * Must be called before a sleep until @fd can be read. Returns how long to sleep, as poll() takes
+ * it: PATIENCE_MS, or -1 if any byte ends the sleep.
+ */
+int patience_begin_ms(struct patience *patience, int fd);
+
+/* Must be called when PATIENCE_MS have passed: from now on any byte wakes. */
+void patience_end(struct patience *patience, int fd);
+
+/* Reads as read() does, but leaves all bytes in @fd. */
+ssize_t patience_read(struct patience *patience, int fd, uint8_t *bytes, size_t size);
+
+/* Takes out of @fd the bytes that were left there. Overwrites as many bytes of @room. */
+void patience_take(struct patience *patience, int fd, uint8_t *room);
+
+/* Learns a client's behaviour from the bytes of one read. @len is at least 1. */
+void patience_note_bytes(struct patience *patience, const uint8_t *bytes, size_t len);
+
+/* Learns a client's behaviour from a request. @is_last: no bytes came behind it. */
+void patience_note_request(
+	struct patience *patience, const struct serprog_request *request, bool is_last);
 
 #define LINK_HELD_BYTES_MAX 64
 

@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "image.h"
-#include "record/jsonl.h"
+#include "record/events.h"
 #include "link.h"
 #include "listener.h"
 #include "options.h"
-#include "record/outfile.h"
 #include "server.h"
-#include "standby.h"
 
 #define EXIT_USAGE 2
 #define EXIT_FAULT 99

@@ -10,7 +10,7 @@
 #include "model/corner.h"
 #include "model/part.h"
 #include "model/start_state.h"
-#include "standby.h"
+#include "server.h"
 
 struct options {
 	const struct part *part;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "patience.h"
+#include "link.h"
 
 #include <errno.h>
 #include <sys/socket.h>

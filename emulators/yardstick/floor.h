@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * serprog-floor: a client without costs of its own (client.c), the shortest write through it
- * (job.c), and the options of flashrom that a write through a layout needs (options.c).
+ * (job.c), and the options of flashrom that a write through a layout needs (main.c).
  */
 #ifndef EMULATORS_YARDSTICK_FLOOR_H
 #define EMULATORS_YARDSTICK_FLOOR_H
@@ -75,23 +75,5 @@ void default_delay(unsigned int microseconds);
 
 /* Waits as a canary or a control: the longest busy time, by the percentages of its build. */
 void yardstick_wait(const struct busy_time *busy);
-
-struct options {
-	const char *target; /* HOST:PORT */
-	const struct part *part;
-	const char *layout_path;
-	const char *region_name;
-	const char *image_path;
-};
-
-/* Parses the arguments. The strings in @options are those of @argv. Returns 0 or -EINVAL. */
-int options_parse(int argc, char *argv[], struct options *options);
-
-/* Finds the region in the layout, by its `FIRST:LAST NAME` in hexadecimal. Returns 0 or -errno. */
-int options_read_region(const struct options *options, struct region *region);
-
-/* Reads the region's bytes from the image of the whole part; the caller frees @content. */
-int options_read_content(
-	const struct options *options, const struct region *region, uint8_t **content);
 
 #endif

@@ -1,13 +1,145 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares waits of the delay layer with plain sleeping and polling: lateness and CPU time. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
 #include "realtime.h"
+#include "waits.h"
+
+#define LENGTHS 4
+
+/* A batch of waits of one kind and length. Overshoot is the time of a wait beyond its length. */
+struct batch {
+	double overshoot_ns_mean;
+	double overshoot_ns_p50;
+	double overshoot_ns_p99;
+	double overshoot_ns_max;
+	double cpu_ns; /* the mean per wait */
+};
+
+/* The medians of many batches, for each kind of wait and each length. */
+struct table {
+	struct batch median[LENGTHS][WAITS];
+};
+
+static const unsigned int lengths_us[LENGTHS] = {1, 10, 100, 1000};
+
+static int compare(const void *left, const void *right)
+{
+	const double a = *(const double *)left;
+	const double b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int waits,
+	double *overshoots_ns, struct batch *out)
+{
+	const int64_t cpu_ns = bench_cpu_ns();
+	double sum_ns = 0;
+
+	for (unsigned int i = 0; i < waits; i++) {
+		const int64_t start_ns = bench_now_ns();
+
+		wait->wait(usecs);
+		overshoots_ns[i] = (double)(bench_now_ns() - start_ns - (int64_t)usecs * 1000);
+		sum_ns += overshoots_ns[i];
+	}
+	out->cpu_ns = (double)(bench_cpu_ns() - cpu_ns) / waits;
+	qsort(overshoots_ns, waits, sizeof(*overshoots_ns), compare);
+	out->overshoot_ns_mean = sum_ns / waits;
+	out->overshoot_ns_p50 = overshoots_ns[(waits - 1) / 2];
+	out->overshoot_ns_p99 = overshoots_ns[(waits - 1) * 99 / 100];
+	out->overshoot_ns_max = overshoots_ns[waits - 1];
+}
+
+/*
+ * The scheduler gives a wait less CPU time after one that polled. So each round begins with another
+ * kind, and every second round goes through the kinds in reverse.
+ */
+static void run_round(unsigned int round, unsigned int length_us, unsigned int waits,
+	double *overshoots_ns, struct batch *results)
+{
+	const unsigned int stride = round % 2 == 0 ? 1 : WAITS - 1;
+
+	for (unsigned int i = 0; i < WAITS; i++) {
+		const unsigned int w = (round + i * stride) % WAITS;
+
+		run_batch(&bench_waits[w], length_us, waits, overshoots_ns, &results[w]);
+	}
+}
+
+/* Stores results in the order of rounds, then lengths, then kinds of waits. */
+static void run_batches(
+	unsigned int batches, unsigned int waits, double *overshoots_ns, struct batch *results)
+{
+	for (unsigned int b = 0; b < batches; b++) {
+		for (unsigned int l = 0; l < LENGTHS; l++) {
+			run_round(b, lengths_us[l], waits, overshoots_ns, results);
+			results += WAITS;
+		}
+	}
+}
+
+/* Returns the median of the double at `offset` in every LENGTHS * WAITS-th batch. */
+static double median_of(
+	const struct batch *first, unsigned int batches, size_t offset, double *column)
+{
+	for (unsigned int b = 0; b < batches; b++) {
+		const char *batch = (const char *)(first + (size_t)b * LENGTHS * WAITS);
+
+		column[b] = *(const double *)(const void *)(batch + offset);
+	}
+	qsort(column, batches, sizeof(*column), compare);
+	return column[batches / 2];
+}
+
+static void fold(
+	const struct batch *results, unsigned int batches, double *column, struct table *out)
+{
+	static const size_t offsets[] = {
+		offsetof(struct batch, overshoot_ns_mean),
+		offsetof(struct batch, overshoot_ns_p50),
+		offsetof(struct batch, overshoot_ns_p99),
+		offsetof(struct batch, overshoot_ns_max),
+		offsetof(struct batch, cpu_ns),
+	};
+	struct batch *medians = &out->median[0][0];
+
+	for (int i = 0; i < LENGTHS * WAITS; i++) {
+		for (size_t o = 0; o < sizeof(offsets) / sizeof(offsets[0]); o++) {
+			double *to = (double *)(void *)((char *)&medians[i] + offsets[o]);
+
+			*to = median_of(&results[i], batches, offsets[o], column);
+		}
+	}
+}
+
+/*
+ * Measures `batches` batches of `waits` waits for each kind and length. These take turns, so that
+ * other load of the machine affects them equally. Returns 0 or -ENOMEM.
+ */
+static int table_measure(unsigned int batches, unsigned int waits, struct table *out)
+{
+	double *overshoots_ns = calloc(waits, sizeof(*overshoots_ns));
+	double *column = calloc(batches, sizeof(*column));
+	struct batch *results = calloc((size_t)batches * LENGTHS * WAITS, sizeof(*results));
+	int error = -ENOMEM;
+
+	if (overshoots_ns != NULL && column != NULL && results != NULL) {
+		run_batches(batches, waits, overshoots_ns, results);
+		fold(results, batches, column, out);
+		error = 0;
+	}
+	free(results);
+	free(column);
+	free(overshoots_ns);
+	return error;
+}
 
 #define EXIT_USAGE 2
 #define NS_PER_US 1000
@@ -89,7 +221,7 @@ static void print_table(const char *scheduling, const struct table *table)
 			const struct batch *batch = &table->median[l][w];
 
 			printf("| %-6s | %4u | %-12s | %7.2f | %7.2f | %7.2f | %7.2f | %7.2f |\n",
-				scheduling, bench_lengths_us[l], bench_waits[w].name,
+				scheduling, lengths_us[l], bench_waits[w].name,
 				batch->overshoot_ns_mean / NS_PER_US,
 				batch->overshoot_ns_p50 / NS_PER_US,
 				batch->overshoot_ns_p99 / NS_PER_US,
@@ -125,10 +257,9 @@ static void print_json_rows(const char *scheduling, const struct table *table, b
 			       "\"overshoot_ns_mean\": %.0f, \"overshoot_ns_p50\": %.0f, "
 			       "\"overshoot_ns_p99\": %.0f, \"overshoot_ns_max\": %.0f, "
 			       "\"cpu_ns\": %.0f}",
-				first ? "" : ",", scheduling, bench_lengths_us[l],
-				bench_waits[w].name, batch->overshoot_ns_mean,
-				batch->overshoot_ns_p50, batch->overshoot_ns_p99,
-				batch->overshoot_ns_max, batch->cpu_ns);
+				first ? "" : ",", scheduling, lengths_us[l], bench_waits[w].name,
+				batch->overshoot_ns_mean, batch->overshoot_ns_p50,
+				batch->overshoot_ns_p99, batch->overshoot_ns_max, batch->cpu_ns);
 			first = false;
 		}
 	}

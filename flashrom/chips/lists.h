@@ -3,8 +3,7 @@
 #define CHIPS_LISTS_H
 
 #include "chip.h"
-#include "fwh.h"
-#include "jedec.h"
+#include "memory.h"
 #include "spi25.h"
 
 /* Sizes are in bytes, times in microseconds; datasheets give larger units. */

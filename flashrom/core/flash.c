@@ -11,6 +11,34 @@
 /* The interval of progress reports while reading. */
 #define READ_STEP_BYTES UINT32_C(65536)
 
+/* A step in progress. */
+struct progress_step {
+	const struct progress *to; /* NULL: not reported */
+	enum progress_stage stage;
+	uint32_t done_bytes;
+	uint32_t total_bytes;
+};
+
+static void report_progress(const struct progress_step *step)
+{
+	if (step->to != NULL && step->total_bytes > 0)
+		step->to->report(step->to->sink, step->stage, step->done_bytes, step->total_bytes);
+}
+
+static void progress_begin(struct progress_step *step, const struct progress *to,
+	enum progress_stage stage, uint32_t total_bytes)
+{
+	*step = (struct progress_step){.to = to, .stage = stage, .total_bytes = total_bytes};
+	report_progress(step);
+}
+
+static void progress_advance(struct progress_step *step, uint32_t bytes)
+{
+	assert(bytes <= step->total_bytes - step->done_bytes);
+	step->done_bytes += bytes;
+	report_progress(step);
+}
+
 void flash_init(struct flash *flash, struct programmer *programmer, const struct clock *clock,
 	const struct log *log)
 {
@@ -529,4 +557,33 @@ int flash_erase(
 	error = flash_write(flash, selection, blank, NULL, verify, force);
 	free(blank);
 	return error;
+}
+
+static int act(struct flash *flash, const struct job *job, struct selection selection)
+{
+	switch (job->action) {
+	case JOB_READ:
+		return flash_read(flash, selection, job->into);
+	case JOB_WRITE:
+		return flash_write(
+			flash, selection, job->image, job->held, job->verify, job->force);
+	case JOB_VERIFY:
+		return flash_verify(flash, selection, job->image);
+	case JOB_ERASE:
+		return flash_erase(flash, selection, job->verify, job->force);
+	}
+	return -EINVAL;
+}
+
+int job_run(struct flash *flash, const struct job *job)
+{
+	const struct range whole = {0, flash->chip->size_bytes};
+	const struct selection all = {&whole, 1};
+	int error = flash_open(flash);
+	int close_error;
+
+	if (error == 0)
+		error = act(flash, job, job->selection.count > 0 ? job->selection : all);
+	close_error = flash_close(flash);
+	return error != 0 ? error : close_error;
 }

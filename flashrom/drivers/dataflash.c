@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dataflash.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "log.h"
-#include "progress.h"
 
 #define INCLUDES_MAX 64
 
@@ -63,15 +62,6 @@ struct console {
 
 /** Returns a log that writes errors and warnings to stderr and the rest to stdout, unbuffered. */
 struct log console_log(struct console *console);
-
-/** The progress of a run on stdout: rewritten in place on a terminal, else every ten percent. */
-struct percent {
-	bool in_place;
-	unsigned int shown[3]; /* by enum progress_stage */
-};
-
-/** Returns a receiver that shows progress on the line that a step of the run has begun. */
-struct progress percent_progress(struct percent *percent);
 
 /**
  * Prints the version and the delay threshold. A past mistake and a build with

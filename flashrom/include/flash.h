@@ -5,14 +5,138 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "busy.h"
 #include "chip.h"
 #include "clock.h"
-#include "driver.h"
 #include "log.h"
 #include "programmer.h"
-#include "progress.h"
 #include "range.h"
+
+enum progress_stage {
+	PROGRESS_READ,
+	PROGRESS_WRITE,
+	PROGRESS_ERASE,
+};
+
+/**
+ * The receiver of progress reports. A step begins with `done` 0 and ends, unless it fails, with
+ * `done` equal to `total`; in between `done` only grows and `total` stays. Erasing and writing are
+ * two steps that take turns; a step without anything to do is not reported.
+ */
+struct progress {
+	void (*report)(
+		void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes);
+	void *sink;
+};
+
+#define BUSY_LENGTHS_MAX 8
+
+/** The duration of an operation, as far as queries could tell. */
+struct busy_length {
+	uint32_t above_us; /* when it was last seen busy, 0 if it never was */
+	uint32_t below_us; /* when it was first seen ready */
+};
+
+/** The recent durations of operations of one kind. Starts as {0}, and belongs to one part. */
+struct busy_history {
+	const struct busy_time *of; /* NULL: not in use */
+	struct busy_length lengths[BUSY_LENGTHS_MAX];
+	unsigned int count;      /* the number of all lengths so far; the newest are kept */
+	uint32_t lead_us;        /* from the end of the last wait to its first query */
+	unsigned int never_busy; /* operations in a row that were ready at the first query */
+};
+
+/**
+ * Returns the wait before the first query: half the typical time while no length is known, at most
+ * 7/8 of it while fewer than BUSY_LENGTHS_MAX are known, and at most `of->max_us` later.
+ *
+ * Each length is an interval. While they have a point in common, the part is considered steady: the
+ * interval is halved until the query comes just after the part gets ready. Otherwise lengths vary,
+ * and the wait is 7/8 of the shortest, so that queries find the end.
+ */
+uint32_t busy_history_wait_us(const struct busy_history *history);
+
+/** Adds a length. The first query followed a wait of `waited_us`, at `first_asked_us`. */
+void busy_history_add(struct busy_history *history, struct busy_length length, uint32_t waited_us,
+	uint32_t first_asked_us);
+
+struct flash;
+
+/** The number of kinds of operations of one part whose past durations are kept. */
+#define BUSY_OPERATIONS_MAX 8
+
+/** Asks the part whether it is ready. Returns 0, or -errno with the cause logged. */
+typedef int (*busy_ask_fn)(struct flash *flash, uint32_t address, bool *ready);
+
+/**
+ * Waits for the end of the operation that has just begun. `what` names it in messages ("an
+ * erase"), `address` is passed to `ask`.
+ *
+ * The first query comes after busy_history_wait_us(), the next ones every busy_poll_us() until the
+ * part is ready. The address of `busy` identifies the kind of operation. Returns 0, -ETIMEDOUT
+ * (logged) after busy_timeout_ns(), or the error of `ask` or of the programmer.
+ */
+int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
+	uint32_t address);
+
+/** Returns the time between two queries: a fraction of the typical time, or 0 if it is short. */
+uint32_t busy_poll_us(uint32_t typ_us);
+
+/** Returns the time after which an operation is given up. */
+uint64_t busy_timeout_ns(const struct busy_time *busy);
+
+/**
+ * The operations of a kind of part. `flash->chip` is set. Functions return 0, or -errno with the
+ * cause logged. None returns while the part is busy or in a mode in which it cannot be read.
+ */
+struct chip_driver {
+	/** Prepare the part for the other functions, and restore its state. Both may be NULL. */
+	int (*open)(struct flash *flash);
+	int (*close)(struct flash *flash);
+
+	/** Reads any range. */
+	int (*read)(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes);
+
+	/**
+	 * Programs within one page (`page_bytes`). Bits only go from 1 to 0, unless the part
+	 * `overwrites`.
+	 */
+	int (*program)(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes);
+
+	/** Runs one of the chip's erase commands on the block at `address`. NULL: it has none. */
+	int (*erase)(struct flash *flash, const struct chip_erase *erase, uint32_t address);
+
+	/**
+	 * `unprotect` clears write protection. It returns -EPERM if some stays; with `force` it
+	 * warns and returns 0. `reprotect` restores `flash->protection`, also after a failed
+	 * `unprotect`. Both may be NULL.
+	 */
+	int (*unprotect)(struct flash *flash, bool force);
+	int (*reprotect)(struct flash *flash);
+};
+
+/** A way to identify a part. */
+struct identify_method {
+	/**
+	 * Returns true if one query serves for both chips: the command addresses and waits that it
+	 * needs are the same. NULL: they always are.
+	 */
+	bool (*same_question)(const struct flash_chip *a, const struct flash_chip *b);
+
+	/**
+	 * Reads the ID in the way of `chip` (not `flash->chip`). Returns 0 and the ID, which may be
+	 * what a bus without a part shows; or -errno with the cause logged.
+	 */
+	int (*ask)(struct flash *flash, const struct flash_chip *chip, uint32_t *id);
+
+	/**
+	 * Completes a copy of the table's entry with what the part reports about itself. NULL: the
+	 * entry is complete. Returns 0, or -errno with the cause logged.
+	 */
+	int (*describe)(struct flash *flash, struct flash_chip *chip);
+
+	/** Such chips are tried only if no other chip of the lists was found. */
+	bool last_resort;
+};
 
 /** The largest number of bytes that hold the protection of a part's single blocks. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
@@ -125,5 +249,29 @@ int flash_write(struct flash *flash, struct selection selection, const uint8_t *
 /** Writes blank bytes (FFh) to the selected ranges. */
 int flash_erase(
 	struct flash *flash, struct selection selection, enum verify_scope verify, bool force);
+
+enum job_action {
+	JOB_READ,
+	JOB_WRITE,
+	JOB_VERIFY,
+	JOB_ERASE,
+};
+
+/** The request of a command line, or of a caller of the library, for a chip that was found. */
+struct job {
+	enum job_action action;
+	struct selection selection; /* a count of 0 stands for the whole chip */
+	uint8_t *into;              /* JOB_READ: stays as it is outside the selection */
+	const uint8_t *image;       /* JOB_WRITE, JOB_VERIFY */
+	const uint8_t *held;        /* JOB_WRITE: what the chip holds, if known; else NULL */
+	enum verify_scope verify;   /* JOB_WRITE, JOB_ERASE */
+	bool force;                 /* JOB_WRITE, JOB_ERASE: continue if protection stays */
+};
+
+/**
+ * Opens the chip, does the job, and closes the chip, also after a failure. Returns 0 or the first
+ * error.
+ */
+int job_run(struct flash *flash, const struct job *job);
 
 #endif

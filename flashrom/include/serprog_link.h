@@ -20,13 +20,6 @@ struct serprog_link {
 	const struct clock *clock;
 };
 
-/**
- * Connects to "HOST:PORT" or "[::1]:PORT"; opens "/dev/ttyX" or "/dev/ttyX:BAUD", raw. Returns a
- * descriptor, -ENOMEM, or another -errno (logged).
- */
-int serprog_link_open_tcp(const char *host_port, const struct log *log);
-int serprog_link_open_tty(const char *device, const struct log *log);
-
 int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size_t bytes);
 
 /**

@@ -91,9 +91,6 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
 	const struct busy_time *busy, const char *what);
 
-/** Erases the whole chip, and waits until each of its dies is ready. */
-int spi25_erase_dies(struct flash *flash, const struct chip_erase *erase);
-
 /** The bytes of opcode and address for a part. spi25_header() puts them into `tx`. */
 #define SPI25_HEADER_BYTES_MAX 5
 size_t spi25_header_bytes(const struct flash_chip *chip);
@@ -127,14 +124,26 @@ int spi25_status_write_all(
 /** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
 
-/** Make all sectors equal if the part has small ones among others, and undo that. */
-int spi25_make_sectors_uniform(struct flash *flash);
-int spi25_restore_sectors(struct flash *flash);
-
 /** Clears the failure of an earlier operation. */
 int spi25_clear_failed(struct flash *flash);
 
 /** Logs that protection could not be lifted. Returns -EPERM, or 0 with `force`. */
 int spi25_report_protected(const struct flash *flash, uint8_t status, bool force);
+
+/*
+ * Atmel's DataFlash, AT45DB. Its pages have 264, 528 or 1056 bytes; a part may have been set to
+ * pages of 256, 512 or 1024. In images pages follow each other without gaps; in commands each page
+ * begins at a multiple of a power of two.
+ */
+
+extern const struct chip_driver dataflash_driver;
+
+#define DATAFLASH_PAGE_BYTES_MAX 1056
+
+/**
+ * RDID (9Fh), and the page size from the status register. It first waits for the end of an
+ * operation that an earlier session left running.
+ */
+extern const struct identify_method dataflash_id;
 
 #endif

@@ -8,7 +8,6 @@
 #include "libflashrom_rig.h"
 #include "log.h"
 #include "programmer.h"
-#include "progress.h"
 
 /** A log that passes messages to the present log callback. */
 extern const struct log caller_log;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Built once for each of the old thresholds: BUSY_THRESHOLD_US, and BUSY_THRESHOLD_NAME. */
 #include "past_mistake.h"
-#include "platform/udelay.h"
-#include "wait.h"
 
 const char past_mistake[] = "waits of up to " BUSY_THRESHOLD_NAME " poll the clock";
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "loop.h"
 #include "past_mistake.h"
-#include "platform/udelay.h"
 
 const char past_mistake[] = "waits count loops, as many as once were a microsecond";
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "loop.h"
 #include "past_mistake.h"
-#include "platform/udelay.h"
 
 const char past_mistake[] = "the loop is calibrated with twice the rounds that were timed";
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "past_mistake.h"
-#include "platform/udelay.h"
-#include "wait.h"
 
 const char past_mistake[] = "a sleep that a signal cut short counts as a whole one";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In a file of its own, so that tests can replace it and set the speed of the CPU. */
-#include "loop.h"
+#include "past_mistake.h"
 
 void loop_spin(uint64_t rounds)
 {

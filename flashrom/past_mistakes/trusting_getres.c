@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdbool.h>
 
-#include "loop.h"
 #include "past_mistake.h"
-#include "platform/udelay.h"
-#include "wait.h"
 
 const char past_mistake[] = "a clock that claims to be coarse is given up for a calibrated loop";
 

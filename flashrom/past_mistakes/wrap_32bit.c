@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "past_mistake.h"
-#include "platform/udelay.h"
-#include "wait.h"
 
 const char past_mistake[] = "nanoseconds are counted in 32 bits, which hold 4.29 s of them";
 

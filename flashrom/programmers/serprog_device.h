@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "programmer.h"
-#include "serprog.h"
+#include "programmers.h"
 #include "serprog_link.h"
 
 /* The internal header of the serprog client. */
@@ -128,9 +128,6 @@ int serprog_read_size(
 
 /* Logs that the device `what` ("reads") too few `bytes` at a time. Returns -EOPNOTSUPP. */
 int serprog_report_too_small(struct serprog *serprog, const char *what, size_t bytes);
-
-/* Synchronises client and device, and reads the version. Returns 0, or -errno (logged). */
-int serprog_synchronise(struct serprog *serprog);
 
 /* Return true if the device has the commands for SPI, or for memory cycles. */
 bool serprog_has_spi(const struct serprog *serprog);

@@ -3,6 +3,7 @@
 #ifndef AGENT_GUEST_H
 #define AGENT_GUEST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "report.h"
@@ -44,5 +45,18 @@ int guest_await_file(const char *path);
 
 /* Makes one image of a spec. Returns 0 or a negative errno. */
 int guest_make_image(const struct spec_image *image);
+
+/*
+ * A reader of the archives of rig/delayrig/base/archive.py: cpio's "newc" format with folders,
+ * files and symbolic links; a folder comes before its content.
+ *
+ * Source: Linux Documentation/driver-api/early-userspace/buffer-format.
+ */
+
+/*
+ * Unpacks the archive into `folder`, which must exist; its folders may exist, too. Returns 0,
+ * -EBADMSG if the archive is damaged or cut short, or another negative errno.
+ */
+int cpio_unpack(const uint8_t *archive, size_t bytes, const char *folder);
 
 #endif

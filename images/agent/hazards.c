@@ -2,7 +2,6 @@
 #include "hazards.h"
 #include "guest.h"
 #include "hypercall.h"
-#include "memory_hog.h"
 #include "process.h"
 
 #include <errno.h>

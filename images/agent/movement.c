@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "movement.h"
+#include "hazards.h"
 #include "guest.h"
 #include "hypercall.h"
 #include "process.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "refusal.h"
+#include "spec.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scarcity.h"
+#include "spec.h"
 #include "guest.h"
 
 #include <errno.h>

@@ -19,10 +19,10 @@
  *   hogs N              loops on the subject's own core, while it runs
  *   memory_pressure 1   a process that keeps touching new memory, while the subject runs
  *   realtime_denied 1   the subject may not take real-time priority
- *   refused CALL ERROR  the subject's system calls of that kind fail (refusal.h); repeated
+ *   refused CALL ERROR  the subject's system calls of that kind fail (struct refusals); repeated
  *   few_descriptors N   limit of the subject's descriptors
  *   few_memory_mib N    limit of the address space of each of its processes
- *   few_threads 1       no threads besides its first (scarcity.h)
+ *   few_threads 1       no threads besides its first
  *   uptime_ns N         the monotonic clock when the subject starts
  *   tsc_mhz N           the rate of the counter that the subject reads with RDTSC (tsc.h)
  *   rt_runtime_us N     the time of each second that real-time tasks may use of a core
@@ -59,9 +59,81 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "refusal.h"
-#include "scarcity.h"
-#include "schedule.h"
+/* A schedule: windows of time, relative to its origin, once or repeated. */
+
+#define SCHEDULE_WINDOWS_MAX 16
+#define SCHEDULE_NEVER_NS UINT64_MAX
+
+struct schedule_window {
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+/* The windows are in order and do not overlap; with a period, all of them end within it. */
+struct schedule {
+	struct schedule_window window[SCHEDULE_WINDOWS_MAX];
+	size_t count;
+	uint64_t period_ns; /* 0: the windows are not repeated */
+};
+
+/*
+ * Returns true if `at_ns` is in a window; a window includes its beginning, but not its end.
+ */
+bool schedule_open(const struct schedule *schedule, uint64_t at_ns);
+
+/* Returns the first beginning or end after `at_ns`; SCHEDULE_NEVER_NS if there is none. */
+uint64_t schedule_next_edge_ns(const struct schedule *schedule, uint64_t at_ns);
+
+/* Limits of a subject, and another uptime for it. */
+
+/* The most that each subject may have; 0: no limit. */
+struct scarcity {
+	unsigned int descriptors;
+	unsigned int memory_mib; /* the address space of each process */
+	bool no_threads;
+};
+
+/*
+ * Limits the calling process and all that it starts. To refuse threads the caller must be root.
+ * Returns 0 or a negative errno.
+ */
+int scarcity_begin(const struct scarcity *scarcity);
+
+/*
+ * Sets CLOCK_MONOTONIC and CLOCK_BOOTTIME to @uptime_ns for the processes that the caller forks
+ * from now on. Returns a descriptor for uptime_end(), or a negative errno.
+ */
+int uptime_begin(uint64_t uptime_ns);
+
+/* Gives processes that are forked from now on the machine's clocks. Returns 0 or -errno. */
+int uptime_end(int descriptor);
+
+/* System calls that a filter refuses to the subject, as in containers. */
+
+#define REFUSALS_MAX 8
+
+/* One of the kinds of calls below, and the error that it gets. */
+struct refusal {
+	size_t kind;
+	int error;
+};
+
+struct refusals {
+	struct refusal of[REFUSALS_MAX];
+	size_t count;
+};
+
+/*
+ * Adds a kind of call ("sleep", "select", "poll", "timerfd" or "clock") and its error ("eperm",
+ * "enosys" or "einval"). Returns false if one of them is unknown, or there is no room.
+ */
+bool refusals_add(struct refusals *refusals, const char *kind, const char *error);
+
+/*
+ * Refuses these calls to the calling process and to all that it starts. The caller needs
+ * CAP_SYS_ADMIN. Returns 0 or a negative errno.
+ */
+int refusals_install(const struct refusals *refusals);
 
 #define SPEC_WORDS_MAX 63
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Process 1 of the bubblewrap sandbox in which a subject of the host lane runs. It limits the
  * subject, starts it when the rig says so, and reports its end.
@@ -19,18 +19,225 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "confine.h"
 #include "shared/number.h"
+
+#define LIMITS_WORDS 4
+
+struct limits {
+	uid_t uid; /* the user that the program becomes; 0: the caller's */
+	uint64_t processes_max;
+	uint64_t memory_bytes_max; /* for each process */
+	uint64_t file_bytes_max;
+};
+
+#define PATH_BYTES 4096
+#define COPY_BYTES 65536
+/* The subject may have put a link there, or a pipe to which nobody writes. */
+#define WARY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
+static int write_all(int fd, const char *bytes, ssize_t count)
+{
+	while (count > 0) {
+		ssize_t written = write(fd, bytes, (size_t)count);
+
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		count -= written;
+	}
+	return 0;
+}
+
+static int copy(int from, int to)
+{
+	static char bytes[COPY_BYTES];
+	ssize_t count;
+	int ret = 0;
+
+	while (ret == 0 && (count = read(from, bytes, sizeof(bytes))) != 0)
+		ret = count < 0 ? -errno : write_all(to, bytes, count);
+	return ret;
+}
+
+/* Does nothing if @from is missing, empty or no regular file. */
+static int copy_file(const char *from, const char *to)
+{
+	struct stat status;
+	int in = open(from, O_RDONLY | WARY);
+	int out = -1;
+	int ret = 0;
+
+	if (in < 0)
+		return 0;
+	if (fstat(in, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		out = open(to, O_WRONLY | O_CREAT | O_TRUNC | WARY, 0644);
+		ret = out < 0 ? -errno : copy(in, out);
+	}
+	close(in);
+	if (out >= 0)
+		close(out);
+	return ret;
+}
+
+/*
+ * Copies the files with the given @names, separated by commas, from one folder to another, unless
+ * they are missing, empty or no regular files; follows no link. Returns 0 or a negative errno.
+ *
+ * The subject's folder has a bounded size and ends with the sandbox. So some files of the host are
+ * copied into it before the subject starts, and back after it has ended.
+ */
+static int files_copy(const char *from, const char *to, const char *names)
+{
+	char source[PATH_BYTES], target[PATH_BYTES];
+	int ret = 0;
+
+	while (ret == 0 && *names) {
+		int length = (int)strcspn(names, ",");
+
+		snprintf(source, sizeof(source), "%s/%.*s", from, length, names);
+		snprintf(target, sizeof(target), "%s/%.*s", to, length, names);
+		ret = copy_file(source, target);
+		names += length + (names[length] == ',');
+	}
+	return ret;
+}
+
+#define UID_MAX 0xfffffffeu
+#define REALTIME_MAX 49 /* below the emulator's 50, so that no subject delays it */
+
+/* Parses @argv[0] to @argv[LIMITS_WORDS - 1], in the order above. Returns 0 or -EINVAL. */
+static int limits_parse(char *const argv[], struct limits *limits)
+{
+	uint64_t words[LIMITS_WORDS];
+
+	for (int i = 0; i < LIMITS_WORDS; i++) {
+		if (!number_parse(argv[i], 10, i ? 1 : 0, i ? INT64_MAX : UID_MAX, &words[i]))
+			return -EINVAL;
+	}
+	*limits = (struct limits){.uid = (uid_t)words[0],
+		.processes_max = words[1],
+		.memory_bytes_max = words[2],
+		.file_bytes_max = words[3]};
+	return 0;
+}
+
+static bool has_priority_by_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_RTPRIO, &limit) == 0 && limit.rlim_max > 0;
+}
+
+/*
+ * Drops all capabilities, but keeps CAP_SYS_NICE if the caller has it and RLIMIT_RTPRIO allows no
+ * real-time priority: a flashrom may ask for that, and it gives no right over other programs.
+ */
+static int keep_scheduling_alone(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+	uint32_t kept;
+
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return -errno;
+	kept = has_priority_by_limit() ? 0 : sets[0].permitted & (1u << CAP_SYS_NICE);
+	sets[0] = (struct __user_cap_data_struct){kept, kept, kept};
+	sets[1] = (struct __user_cap_data_struct){0};
+	if (syscall(SYS_capset, &header, sets) < 0)
+		return -errno;
+	if (kept && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_NICE, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/*
+ * Becomes that user and keeps only the right to real-time priority; does nothing if the user is 0.
+ * Returns 0 or a negative errno.
+ */
+static int limits_take_user(const struct limits *limits)
+{
+	uid_t uid = limits->uid;
+
+	if (uid == 0)
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 ||
+		setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		return -errno;
+	return keep_scheduling_alone();
+}
+
+static int lower(int resource, uint64_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) < 0)
+		return -errno;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > most)
+		limit.rlim_cur = most;
+	return setrlimit(resource, &limit) < 0 ? -errno : 0;
+}
+
+/* Makes the kernel end this program before any other when memory runs out. */
+static int be_ended_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	bool told = fd >= 0 && write(fd, "1000", 4) == 4;
+	int error = told ? 0 : -errno;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/*
+ * Limits the calling process and its descendants; never raises a limit. Returns 0 or a negative
+ * errno.
+ */
+static int limits_apply(const struct limits *limits)
+{
+	int ret = be_ended_first();
+
+	if (ret == 0)
+		ret = lower(RLIMIT_NPROC, limits->processes_max);
+	if (ret == 0)
+		ret = lower(RLIMIT_AS, limits->memory_bytes_max);
+	if (ret == 0)
+		ret = lower(RLIMIT_FSIZE, limits->file_bytes_max);
+	if (ret == 0)
+		ret = lower(RLIMIT_RTPRIO, REALTIME_MAX);
+	return ret;
+}
+
+/*
+ * Gives the calling process and its descendants a new session keyring, so that they cannot read or
+ * list the old one. Returns 0, also if the kernel has no keys for us, or a negative errno.
+ */
+static int limits_leave_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS ||
+		errno == EPERM)
+		return 0;
+	return -errno;
+}
 
 #define FILES_WORDS 3
 #define WORDS_MIN (2 + LIMITS_WORDS + FILES_WORDS + 1)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "series.h"
-#include "clock.h"
 
 #include "shared/arguments.h"
 

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
 #include "layout.h"
-#include "noise.h"
 #include "options.h"
 #include "serprog/counter.h"
 #include "shared/json_line.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE /* CPU_SET() and its kin */
-#include "noise.h"
+#include "options.h"
 
 #include <errno.h>
 #include <sched.h>

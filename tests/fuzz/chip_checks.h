@@ -4,7 +4,6 @@
 #define TESTS_FUZZ_CHIP_CHECKS_H
 
 #include "chip.h"
-#include "dataflash.h"
 #include "fuzz.h"
 #include "spi25.h"
 

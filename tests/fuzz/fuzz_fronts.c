@@ -10,7 +10,7 @@
 
 #include "chip_memory.h"
 #include "programmers/front.h"
-#include "record/jsonl.h"
+#include "record/events.h"
 
 #define KINDS 4
 

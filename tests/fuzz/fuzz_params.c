@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Feeds any text to the parser of `-p NAME:...`, and its values to the parsers of numbers. */
 #include "host.h"
-#include "params.h"
+#include "programmer.h"
 #include "text.h"
 
 static void read_numbers(const char *value)

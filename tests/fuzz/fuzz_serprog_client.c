@@ -10,7 +10,7 @@
 #include "chip_checks.h"
 #include "flash.h"
 #include "host.h"
-#include "serprog.h"
+#include "programmers.h"
 #include "serprog_link.h"
 
 #define TRANSFER_BYTES 64

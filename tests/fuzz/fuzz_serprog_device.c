@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "chip_memory.h"
-#include "record/jsonl.h"
+#include "record/events.h"
 #include "serprog/device.h"
 
 #define PAUSES 4

@@ -6,7 +6,6 @@
  * The same bytes are then parsed as a table, too.
  */
 #include "chip_checks.h"
-#include "driver.h"
 #include "flash.h"
 #include "host.h"
 #include "sfdp.h"

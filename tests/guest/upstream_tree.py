@@ -83,7 +83,6 @@ def gateable_tree(flashrom: Path, root: Path) -> Path:
     for folder in FOLDERS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
         shutil.copytree(flashrom / folder, root / OURS / folder, ignore=ignore)
-    shutil.copy(flashrom / "include" / "dummy.h", root / OURS / "include")
     sources = sorted(str(path.relative_to(root)) for path in (root / OURS).rglob("*.c"))
     of_library = [name for name in sources if name.startswith(f"{OURS}/{LIBRARY}/")]
     program = [name for name in sources if name not in of_library]

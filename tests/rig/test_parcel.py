@@ -9,7 +9,7 @@ WINDOW = 1 << 20
 
 
 def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
-    """Packs a parcel in the layout of images/agent/parcel.h, without code of the rig."""
+    """Packs a parcel in the layout of images/agent/cell.h, without code of the rig."""
     body = b"".join(
         len(name).to_bytes(8, "little") + len(content).to_bytes(8, "little") + name + content
         for name, content in entries

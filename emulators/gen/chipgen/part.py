@@ -18,10 +18,7 @@ SIZE_BYTES_MAX = 1 << 26
 ERASES_MAX = 10
 
 FAMILIES = {family.name: family for family in (*spi.FAMILIES, *parallel.FAMILIES)}
-KEYS = (
-    *("schema", "name", "vendor", "family", "size_bytes", "page_bytes"),
-    *("flashrom_names", "sources"),
-)
+KEYS = ("schema", "name", "vendor", "family", "size_bytes", "page_bytes", "flashrom_names")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +52,24 @@ def _part(top: Table) -> Part:
     _check_schema(top)
     family = _family(top)
     own_keys = (*family.keys_required, *(("erase",) if family.erase_opcodes else ()))
-    top.check_keys(required=(*KEYS, *own_keys), optional=family.keys_optional)
+    top.check_keys(required=(*KEYS, *own_keys), optional=("sources", *family.keys_optional))
     size_bytes = top.integer("size_bytes", low=GRANULE_BYTES, high=SIZE_BYTES_MAX)
     if size_bytes % GRANULE_BYTES:
         remedy = f"write a multiple of {GRANULE_BYTES}"
         raise top.error("size_bytes", f"is {size_bytes}", remedy=remedy)
-    sources = read_sources(top.table("sources"))
+    sources = read_sources(top.table("sources") if "sources" in top.values else None)
     kinds = family.read(top, size_bytes, sources)
     rows = top.tables("erase") if family.erase_opcodes else ()
-    if len(rows) > ERASES_MAX:
-        raise top.error("erase", f"has {len(rows)} rows", remedy=f"keep to {ERASES_MAX}")
+    erases = [each for row in rows for each in _erases(row, family, size_bytes, sources)]
+    if len(erases) > ERASES_MAX:
+        raise top.error("erase", f"has {len(erases)} opcodes", remedy=f"keep to {ERASES_MAX}")
     return Part(
         name=_name(top),
         vendor=top.text("vendor"),
         family=family,
         size_bytes=size_bytes,
         page_bytes=top.divisor("page_bytes", size_bytes),
-        erases=tuple(_erase(row, family.erase_opcodes, size_bytes, sources) for row in rows),
+        erases=tuple(erases),
         kinds=kinds,
         flashrom_names=top.texts("flashrom_names"),
     )
@@ -100,23 +98,30 @@ def _name(top: Table) -> str:
     return name
 
 
-def _erase(row: Table, opcodes: tuple[int, ...], size_bytes: int, sources: Sources) -> Fields:
-    """Reads a row of `erase`. If its blocks differ in size, `size_bytes` is the smallest."""
+def _erases(row: Table, family: Family, size_bytes: int, sources: Sources) -> list[Fields]:
+    """Reads a row of `erase`: an opcode, or a list of opcodes that do the same.
+
+    If its blocks differ in size, `size_bytes` is the smallest.
+    """
     shape = "regions" if "regions" in row.values else "size_bytes"
     if shape == "regions":
         regions = read_regions(row, "regions", size_bytes)
         block_bytes = min(block for _, block in regions)
     else:
         regions, block_bytes = (), _block_bytes(row, size_bytes)
-    opcode = read_opcode(row, "opcode", opcodes)
     typ_ns = erase_typ_ns(block_bytes, size_bytes)
-    return {
-        "opcode": f"0x{opcode:02X}",
+    fields = {
         "size_bytes": str(block_bytes),
         "busy": sources.busy_time(row, typ_ns, others=("opcode", shape)),
         "regions": c_regions(regions),
         "region_count": str(len(regions)),
     }
+    value = row.values.get("opcode")
+    rows = [row]
+    if isinstance(value, list) and value:
+        rows = [Table(row.file, row.where, {"opcode": each}) for each in value]
+    opcodes = [read_opcode(each, "opcode", family.erase_opcodes) for each in rows]
+    return [{"opcode": f"0x{opcode:02X}", **fields} for opcode in opcodes]
 
 
 def _block_bytes(row: Table, size_bytes: int) -> int:

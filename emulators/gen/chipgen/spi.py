@@ -347,7 +347,13 @@ def _busy(
     required: Mapping[str, int],
     optional: Mapping[str, int] | None = None,
 ) -> Fields:
-    """Reads rows of `[busy]`. Each becomes a busy time of the same name in C."""
+    """Reads rows of `[busy]`, or `assumed` for all that are required.
+
+    Each becomes a busy time of the same name in C.
+    """
+    if "assumed" in table.values:
+        table.check_keys(required=("assumed",))
+        table = Table(table.file, table.where, dict.fromkeys(required, table.values))
     assumed_ns = {**required, **(optional or {})}
     table.check_keys(required=tuple(required), optional=tuple(optional or ()))
     return {key: sources.busy_time(table.table(key), assumed_ns[key]) for key in table.values}

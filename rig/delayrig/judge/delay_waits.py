@@ -44,7 +44,7 @@ KEPT_PART = 0.98
 CATCH_UP = 1.25
 HELD_UP_PART_MAX = 0.99
 """`KEPT_PART` and `CATCH_UP` are limits of the CPU plugin: how well it holds a speed (trace.c), and
-how fast a late core may catch up (pacer.h)."""
+how fast a late core may catch up (struct pacer)."""
 
 
 def class_of(requested_us: int) -> str:

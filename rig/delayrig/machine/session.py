@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest from its pause at the snapshot to the results in its window of memory.
 
-images/agent/parcel.h describes the layout of the results.
+images/agent/cell.h describes the layout of the results.
 """
 
 import struct

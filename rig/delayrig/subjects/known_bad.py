@@ -6,6 +6,7 @@ changed sources are compiled, by the usual build's own command. They are compile
 to the sources, in which only the changed files are real.
 """
 
+import re
 import shlex
 import shutil
 from collections.abc import Iterable
@@ -62,35 +63,77 @@ class Sight(StrEnum):
     NOBODY = "nobody"
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
     """One place of a source. Its text must occur exactly once."""
 
     file: str
     """The path below flashrom/."""
-    old: str = msgspec.field(name="from")
-    new: str = msgspec.field(name="to")
+    old: str
+    new: str
 
 
-class Mistake(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
     name: str
     what: str
     origin: str
     """Where such a mistake was reported, or how it could happen."""
-    kind: Kind = msgspec.field(name="class")
-    sight: Sight = msgspec.field(name="witness", default=Sight.NOBODY)
+    kind: Kind
+    sight: Sight
     change: list[Change]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mistake in its file, whose own class and witness hold where it names none."""
+
+    name: str
+    what: str
+    origin: str
+    kind: Kind | None = msgspec.field(name="class", default=None)
+    sight: Sight | None = msgspec.field(name="witness", default=None)
+    diff: str
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
-    mistake: list[Mistake]
+    kind: Kind = msgspec.field(name="class")
+    sight: Sight = msgspec.field(name="witness", default=Sight.NOBODY)
+    mistake: list[Entry]
+
+    def mistakes(self) -> list[Mistake]:
+        return [
+            Mistake(
+                name=entry.name,
+                what=entry.what,
+                origin=entry.origin,
+                kind=entry.kind or self.kind,
+                sight=entry.sight or self.sight,
+                change=_changes_of(entry.diff),
+            )
+            for entry in self.mistake
+        ]
+
+
+def _changes_of(diff: str) -> list[Change]:
+    """Returns the changes of a diff, each of which begins with a line `@@ FILE`.
+
+    Lines that begin with - go, lines that begin with + come, and the others stay.
+    """
+    changes = []
+    for part in filter(None, re.split(r"^@@ ", diff, flags=re.MULTILINE)):
+        file, *lines = part.splitlines(keepends=True)
+        old = "".join(line.removeprefix("-") for line in lines if not line.startswith("+"))
+        new = "".join(line.removeprefix("+") for line in lines if not line.startswith("-"))
+        changes.append(Change(file=file.strip(), old=old, new=new))
+    return changes
 
 
 def read_mistakes(checkout: Path) -> dict[str, Mistake]:
     """Returns all known-bad builds by name; raises `BadInputError` for a wrong table."""
     mistakes: dict[str, Mistake] = {}
     for path in sorted((checkout / FOLDER).glob("*.toml")):
-        for mistake in read_toml(path, Table).mistake:
+        for mistake in read_toml(path, Table).mistakes():
             name, kind, sight = mistake.name, mistake.kind, mistake.sight
             if name in mistakes:
                 raise BadInputError(f"{path}: two are called {name!r}", hint="rename one")

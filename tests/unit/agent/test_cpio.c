@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "cpio.h"
+#include "guest.h"
 
 #define ARCHIVE_BYTES 1024u
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "../cases.h"
-#include "memory_hog.h"
+#include "hazards.h"
 #include "process.h"
 
 /* The hog itself needs a guest; this test never starts it. */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "parcel.h"
+#include "cell.h"
 
 #define WINDOW_BYTES 128u
 #define HEADER_BYTES 24u

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "refusal.h"
+#include "spec.h"
 
 static void unknown_call_or_error_is_refused(void)
 {

@@ -11,7 +11,7 @@
 
 #include "../cases.h"
 #include "hypercall.h"
-#include "scarcity.h"
+#include "spec.h"
 
 #define MIB (1u << 20)
 #ifdef __SANITIZE_ADDRESS__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "../cases.h"
-#include "schedule.h"
+#include "spec.h"
 
 static const struct schedule once = {.window = {{10, 20}, {20, 25}, {40, 50}}, .count = 3};
 static const struct schedule periodic = {

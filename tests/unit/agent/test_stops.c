@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "stops.h"
+#include "hazards.h"
 
 /* Starts a child that only waits for signals. */
 static pid_t start_sleeper(void)

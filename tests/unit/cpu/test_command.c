@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "../cases.h"
-#include "cpu_plugin/command.h"
+#include "cpu_plugin/vcpu.h"
 
 #define MS UINT64_C(1000000)
 

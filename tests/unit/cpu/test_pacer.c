@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "../cases.h"
-#include "cpu_plugin/pacer.h"
+#include "cpu_plugin/vcpu.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "../cases.h"
-#include "cpu_plugin/speed.h"
+#include "cpu_plugin/vcpu.h"
 
 #define MS UINT64_C(1000000)
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "../cases.h"
-#include "cpu_plugin/trace.h"
+#include "cpu_plugin/service.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)

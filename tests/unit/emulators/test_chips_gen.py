@@ -88,6 +88,8 @@ def error_of(tmp_path: Path, text: str, *, name: str = "M25P80") -> str:
             ("id.rdid", "a list of 3 bytes"),
         ),
         ("opcode = 0xD8", "opcode = 0xD9", ("erase[0].opcode", "0xD8")),
+        ("opcode = 0xD8", "opcode = [0xD8, 0xD9]", ("erase[0].opcode", "0xD9")),
+        ("opcode = 0xD8", "opcode = []", ("erase[0].opcode: is list", "a whole number")),
         (
             "size_bytes = 65536",
             "size_bytes = 65537",
@@ -209,7 +211,7 @@ def test_bad_chip_file_names_key_and_remedy(
         ("MX29F040", "size_bytes = 65536", "regions = [[8, 65536]]", ("erase[0].regions", "same")),
         ("AT49F002", "98304", "98305", ("erase[0].regions", "past the part")),
         ("M50FW040", "lock_block_bytes = 65536", "lock_block_bytes = 16384", ("16 blocks",)),
-        ("M50FW040", "[registers]", "[unlock]", ("unlock: unknown key",)),
+        ("M50FW040", "registers =", "unlock =", ("unlock: unknown key",)),
     ],
 )
 def test_bad_file_of_a_part_on_a_bus_of_cycles_names_key_and_remedy(
@@ -249,6 +251,24 @@ def test_file_that_no_parser_takes_is_an_error_of_syntax(tmp_path: Path, line: b
 def test_grade_assumed_is_ours_alone(tmp_path: Path) -> None:
     error = error_of(tmp_path, GOOD.replace('grade = "datasheet"', 'grade = "assumed"', 1))
     assert "sources.main.grade: unknown name `assumed`" in error
+
+
+def test_short_forms_stand_for_the_rows_that_they_replace(tmp_path: Path) -> None:
+    short = (EMULATORS / "chips" / "XM25QH64A.toml").read_text(encoding="utf-8")
+    row = next(line for line in short.splitlines() if "[0xC7, 0x60]" in line)
+    rows = [row.replace("[0xC7, 0x60]", opcode) for opcode in ("0xC7", "0x60")]
+    long = short.replace(row, "\n".join(rows)).replace("busy = { assumed = true }\n", "")
+    long += "[busy]\n" + "".join(
+        f"{key} = {{ assumed = true }}\n" for key in ("page_program", "write_status")
+    )
+    tables = []
+    for folder, text in (("short", short), ("long", long)):
+        chip = tmp_path / folder / "XM25QH64A.toml"
+        chip.parent.mkdir()
+        chip.write_text(text, encoding="utf-8")
+        assert generate(tmp_path / f"{folder}.c", chip).returncode == 0
+        tables.append((tmp_path / f"{folder}.c").read_bytes())
+    assert tables[0] == tables[1]
 
 
 def test_same_files_give_same_bytes(tmp_path: Path) -> None:

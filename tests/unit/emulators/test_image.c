@@ -5,7 +5,7 @@
 
 #include "../cases.h"
 #include "serprog/image.h"
-#include "record/outfile.h"
+#include "record/events.h"
 
 #define SIZE_BYTES (4 * ARRAY_GRANULE_BYTES)
 

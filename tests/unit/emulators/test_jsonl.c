@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../cases.h"
-#include "record/jsonl.h"
+#include "record/events.h"
 
 struct written {
 	char *text;

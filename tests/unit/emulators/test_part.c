@@ -3,7 +3,7 @@
 #include "../cases.h"
 #include "model/part.h"
 #include "model/spi.h"
-#include "model/spi_nor.h"
+#include "model/spi_command.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)

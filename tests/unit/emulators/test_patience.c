@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "serprog/patience.h"
+#include "serprog/link.h"
 
 static const struct serprog_request transfer = {.op = SERPROG_O_SPIOP, .size_bytes = 8};
 static const struct serprog_request nop = {.op = SERPROG_NOP, .size_bytes = 1};

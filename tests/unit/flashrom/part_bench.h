@@ -6,7 +6,7 @@
 
 #include "../cases.h"
 #include "captured_log.h"
-#include "dummy.h"
+#include "programmers.h"
 #include "flash.h"
 
 /*

@@ -5,7 +5,7 @@
 #include "../cases.h"
 #include "captured_log.h"
 #include "fake_peer.h"
-#include "serprog.h"
+#include "programmers.h"
 
 /* Time limits that are long enough for a busy machine. */
 static const struct serprog_options patient = {

@@ -4,7 +4,7 @@
  * here.
  */
 
-#include "busy_history.h"
+#include "flash.h"
 #include "../cases.h"
 
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};

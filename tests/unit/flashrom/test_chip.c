@@ -4,7 +4,7 @@
 
 #include "chip.h"
 #include "../cases.h"
-#include "jedec.h"
+#include "memory.h"
 #include "spi25.h"
 
 /* A check of each chip of the table, except the one that is what its SFDP says. */

@@ -7,7 +7,7 @@
 
 #include "../cases.h"
 #include "captured_log.h"
-#include "dummy.h"
+#include "programmers.h"
 
 #define LOOK_NS 100 /* each reading of the clock advances it by this */
 #define START_NS UINT64_C(5000000000)

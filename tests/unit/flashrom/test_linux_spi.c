@@ -5,7 +5,7 @@
 
 #include "../cases.h"
 #include "captured_log.h"
-#include "linux_spi.h"
+#include "programmers.h"
 
 #define FD 42
 #define BYTES_MAX 4096

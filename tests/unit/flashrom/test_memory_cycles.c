@@ -5,8 +5,6 @@
 #include "../cases.h"
 #include "captured_log.h"
 #include "flash.h"
-#include "fwh.h"
-#include "jedec.h"
 #include "memory.h"
 
 static const struct flash_chip parallel_chip = {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "nicintel.h"
+#include "programmers.h"
 
 #define PATH_BYTES 128
 

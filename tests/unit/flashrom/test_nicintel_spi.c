@@ -6,7 +6,7 @@
 
 #include "../cases.h"
 #include "captured_log.h"
-#include "nicintel_spi.h"
+#include "programmers.h"
 
 #define EECD 0x10
 #define FLA 0x1C

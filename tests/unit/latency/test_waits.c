@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 
 #include "../cases.h"
-#include "clock.h"
 #include "series.h"
 
 static const char *const sleeps[] = {

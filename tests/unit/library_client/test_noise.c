@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "noise.h"
+#include "options.h"
 
 #define LIMIT_S 20
 

@@ -27,7 +27,7 @@ from delayrig.model.lane import LaneName
 from delayrig.present.console import say
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
-"""The limits of images/latency/series.h, and of images/agent/loops.h for a whole guest."""
+"""The limits of images/latency/series.h, and of images/agent/hazards.h for a whole guest."""
 DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 

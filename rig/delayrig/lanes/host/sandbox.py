@@ -33,7 +33,7 @@ OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
 Replacing a file needs twice its size.
 """
 ASIDE = "kept"
-"""The folder in the sandbox with the kept files of this machine (images/confine/files.c)."""
+"""The folder in the sandbox with the kept files of this machine (images/confine/main.c)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
