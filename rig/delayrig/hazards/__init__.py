@@ -11,14 +11,12 @@ from functools import cache
 from delayrig.base.errors import BadInputError, nearest
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import Hotplug, Migrate, Move
-from delayrig.hazards.cpu import Cpu
 from delayrig.hazards.hazard import Hazard
-from delayrig.hazards.kernel import Clocksource, LowResTimers, NoNohz, OtherKernel, PreemptRt
+from delayrig.hazards.kernel import Clocksource, Cpu, LowResTimers, NoNohz, OtherKernel, PreemptRt
 from delayrig.hazards.library_client import InLibrary, LongWaits, ShortWaits, Signals, Threads
 from delayrig.hazards.link import Fault, Link, PowerCut
 from delayrig.hazards.load import Hogs, HogsEach, MemoryPressure, StopCont
-from delayrig.hazards.realtime import NoRt, RtThrottle
-from delayrig.hazards.scarcity import Few, Refused, Uptime
+from delayrig.hazards.scarcity import Few, NoRt, Refused, RtThrottle, Uptime
 from delayrig.hazards.speed import Frequency, FrequencySteps, Governor, Smt, SpeedHazard, Steal
 from delayrig.hazards.start_state import Starts
 from delayrig.hazards.unverified import Unverified
@@ -29,19 +27,8 @@ KINDS: tuple[type[Hazard], ...] = (
     *(Cpu, PreemptRt, OtherKernel, Clocksource, NoNohz, LowResTimers, BusySiblings),
     *(InLibrary, Signals, Threads, ShortWaits, LongWaits),
     *(StopCont, Migrate, Move, Frequency, FrequencySteps, Governor, Smt, Steal, Hotplug),
-    *(
-        HogsEach,
-        Hogs,
-        MemoryPressure,
-        NoRt,
-        RtThrottle,
-        Refused,
-        Few,
-        Uptime,
-        WallClockStep,
-        LeapSecond,
-    ),
-    *(Link, Fault, PowerCut, Starts, Unverified),
+    *(HogsEach, Hogs, MemoryPressure, NoRt, RtThrottle, Refused, Few, Uptime),
+    *(WallClockStep, LeapSecond, Link, Fault, PowerCut, Starts, Unverified),
 )
 """All hazards, in the order in which ids list them."""
 NONE = "none"

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that keep time in another way, or give up the CPU in another way."""
+"""Kernels that keep time or give up the CPU in another way, and CPUs with other features."""
+
+from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
+from delayrig.hazards.scarcity import is_unprepared
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import ClockRate, Guest
-from delayrig.model.platform import Arch
+from delayrig.model.platform import CPU_FEATURES, INVARIANT_TSC, Arch
 
 CLOCKSOURCES = ("tsc", "hpet", "acpi_pm")
 KERNELS = ("5.10", "6.12")
 # At 250 Hz the 200 ms in which the guest settles have 50 ticks; an idle kernel without ticks has
 # two.
 TICKS_MIN = 40
+TSC_MHZ = 2400
+NO_VDSO = "vdso=0"
+"""It makes the kernel read the clocks, so only the program's own RDTSC has the other rate."""
 
 
 class NoNohz(Hazard):
@@ -42,7 +48,6 @@ class LowResTimers(Hazard):
 
     name = "low-res-timers"
     about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
     kernel_words = ("highres=off",)
 
@@ -95,3 +100,30 @@ class PreemptRt(Hazard):
         guest = first(artifacts.events, Guest)
         version = guest.version if guest else ""
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"
+
+
+class Cpu(Hazard):
+    """A CPU with more instructions, or with a counter of its own rate.
+
+    QEMU's counter runs at 1 GHz, whatever CPUID says. With `invariant-tsc` the agent traps and
+    answers each RDTSC of the subject (images/agent/tsc.h).
+    """
+
+    name = "cpu"
+    form = "|".join(CPU_FEATURES)
+    values = CPU_FEATURES
+    archs = (Arch.X86_64,)
+    about = (
+        "the guest's CPU has the instructions of x86-64-v2 or -v3, or an invariant TSC of 2.4 GHz"
+    )
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        self.cpu = value
+        self.kernel_words = (NO_VDSO,) if value == INVARIANT_TSC else ()
+
+    def spec_lines(self, cell: Cell) -> Sequence[str]:
+        return [f"tsc_mhz {TSC_MHZ}"] if self.value == INVARIANT_TSC else []
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        return "the agent could not change the counter" if is_unprepared(artifacts) else ""

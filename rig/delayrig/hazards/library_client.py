@@ -8,7 +8,6 @@ from delayrig.base.durations import NS_PER_S, NS_PER_US
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import (
     ANYWHERE,
-    Concern,
     Hazard,
     due_times,
     matched,
@@ -47,7 +46,6 @@ class InLibrary(Hazard):
     name = "library"
     archs = (Arch.X86_64,)
     about = "libflashrom in a program of ours, in place of the subject's command line program"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     in_library = True
 

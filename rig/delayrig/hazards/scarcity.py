@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hazards in the subject's process: refused calls, few resources, or a large uptime."""
+"""Hazards in the subject's process: refused calls, few resources or rights, a large uptime."""
 
 import re
 from collections.abc import Sequence
 
 from delayrig.base.durations import NS_PER_MS, NS_PER_S
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard, matched
+from delayrig.hazards.hazard import ANYWHERE, IN_GUEST, Concern, Hazard, matched
 from delayrig.model.cell import Cell
-from delayrig.model.events import first
-from delayrig.model.kinds.agent import SubjectEnd
+from delayrig.model.events import first, of_kind
+from delayrig.model.kinds.agent import KernelMessage, SubjectEnd
+from delayrig.model.kinds.hazard import SubjectRights
 
 CALLS = ("sleep", "select", "poll", "timerfd", "clock")
 ERRORS = ("eperm", "enosys", "einval")
@@ -47,7 +48,6 @@ class Refused(Hazard):
     values = re.compile(f"({'|'.join(CALLS)}),({'|'.join(ERRORS)})")
     legend = f"CALL is {', '.join(CALLS[:-1])} or {CALLS[-1]}, ERROR {', '.join(ERRORS)}"
     about = "system calls of the subject that wait are refused, such as refused:sleep,eperm"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
     ends_waits = True
     repeatable = True
@@ -80,7 +80,6 @@ class Few(_OfSubject):
     values = _FEW
     legend = "WHAT is descriptors,N or memory,MIB or threads (none but the first)"
     about = "the subject has few descriptors, little memory or no threads: few:descriptors,4"
-    concern = Concern.SAFETY
     repeatable = True
     may_fail = True
 
@@ -97,8 +96,52 @@ class Uptime(_OfSubject):
     values = _UPTIME
     legend = f"LIMIT is {', '.join(WRAPS_NS)}; the subject starts LEAD_MS before ({LEAD_MS})"
     about = "the uptime passes 2^31 or 2^32 us or ms, or 2^31 s, while it runs: uptime:u32ms"
-    concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         limit, lead_ms = matched(_UPTIME, self.value).groups()
         return [f"uptime_ns {WRAPS_NS[limit] - int(lead_ms or LEAD_MS) * NS_PER_MS}"]
+
+
+class NoRt(Hazard):
+    """A subject without CAP_SYS_NICE, and with a limit of real-time priority of 0."""
+
+    name = "no-rt"
+    about = "the subject may not take real-time priority"
+    concern = Concern.PERFORMANCE
+    lanes = ANYWHERE
+    spec = ("realtime_denied 1",)
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        rights = first(artifacts.events, SubjectRights)
+        if rights is None:
+            return "the subject was not served, and so its rights were not looked at"
+        could = rights.cap_sys_nice or rights.rtprio_max
+        return "the subject could have taken real-time priority" if could else ""
+
+
+class RtThrottle(Hazard):
+    """A limit of 20 ms in each second for real-time tasks of a core.
+
+    The kernel limits all of them, including the emulator. So the emulator is an ordinary process
+    here, alone on a core of its own. It measures no wake-up latency, because that would change.
+    The subject has to take real-time priority, otherwise nothing is limited.
+
+    Source: Linux Documentation/scheduler/sched-rt-group.
+    """
+
+    name = "rt-throttle"
+    about = "real-time tasks get 20 ms of each second; for subjects that take such a priority"
+    concern = Concern.PERFORMANCE
+    cores_min = 2
+    spec = ("rt_runtime_us 20000",)
+
+    def emulator_words(self, cell: Cell) -> Sequence[str]:
+        return ("--cpu", "1", "--measure-wake", "0")
+
+    def explains(self, text: str) -> bool:
+        return "RT throttling activated" in text
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        said = of_kind(artifacts.events, KernelMessage)
+        met = any(self.explains(message.text) for message in said)
+        return "" if met else "it was never throttled: does it take real-time priority?"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, matched, number_in, origin_ns
+from delayrig.hazards.hazard import Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
@@ -30,7 +30,6 @@ _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?
 
 
 class SpeedHazard(Hazard):
-    concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:

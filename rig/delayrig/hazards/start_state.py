@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
@@ -60,7 +60,6 @@ class Starts(Hazard):
     values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
     emulator_option = "--starts"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     phase_ns = 100_000
     """The part's state ends independently of the program: waits vary by up to this."""

@@ -117,10 +117,7 @@ def derive_suite(
         return _stanza(named, suite, {"Signed-By": KEYRING})
     known = parse_targets(targets)
     own = _beside(find_debian(known, read_release(os_release)), suite, known)
-    carried = _carried(own, files)
-    # Guests may have architectures that this machine does not have.
-    carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
-    return _stanza(own.uri, suite, carried)
+    return _stanza(own.uri, suite, _carried_to_guests(own, files))
 
 
 def derive_debug_suite(
@@ -138,9 +135,8 @@ def derive_debug_suite(
     base = find_debian(known, read_release(os_release))
     told = next((target for target in known if target.serves(debug)), None)
     own = told or _beside(base, suite, known)
-    carried = _carried(own, files)
-    carried = {name: carried[name] for name in carried if name.lower() != "architectures"}
-    return _stanza(own.uri if told else f"{own.uri.rstrip('/')}{DEBUG_ENDING}", debug, carried)
+    uri = own.uri if told else f"{own.uri.rstrip('/')}{DEBUG_ENDING}"
+    return _stanza(uri, debug, _carried_to_guests(own, files))
 
 
 def date_options(dump: str) -> list[str]:
@@ -225,6 +221,12 @@ def _carried(target: Target, files: Mapping[str, str]) -> Fields:
     if source is None:
         return {"Signed-By": target.signed_by or KEYRING}
     return {name: value for name, value in source.items() if name.lower() not in OWN_FIELDS}
+
+
+def _carried_to_guests(target: Target, files: Mapping[str, str]) -> Fields:
+    """Returns the same without architectures: guests may have others than this machine."""
+    carried = _carried(target, files)
+    return {name: carried[name] for name in carried if name.lower() != "architectures"}
 
 
 def _find_source(entry: str, files: Mapping[str, str]) -> Fields | None:

@@ -2,7 +2,7 @@
 """The options that the launcher takes from the command line, and those that it passes on."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -46,6 +46,9 @@ $FLASHROM_RIG_STATE is the folder that holds everything set-up makes (default: .
 
 LAUNCHER_OPTIONS = ("--yes", "--no-install", "--container")
 ARCHIVE_OPTION, EXTRA_OPTION = "--archive", "--extra"
+ARCHIVE_VARIABLE = "FLASHROM_RIG_ARCHIVE"
+ON_HOST_ADDRESS = re.compile(r"https?://(?:[!-.0-~]*@)?[\w.:\[\]-]+(?:/[!-~]*)?", re.ASCII)
+IN_FOLDER = re.compile(r"(?:file|copy):(?://)?(?P<folder>/(?:[!-.0-~][!-~]*)?)")
 HELP_OPTIONS = ("--help", "-h")
 QUIET_OPTIONS = ("-q", "--quiet")
 VERBOSE_OPTIONS = ("-v", "--verbose")
@@ -171,3 +174,25 @@ def values_of(option: str, arguments: Sequence[str]) -> list[str]:
         for argument, follower in zip(arguments, [*arguments[1:], ""], strict=False)
         if (argument == option and follower) or argument.startswith(f"{option}=")
     ]
+
+
+def named_archive(environment: Mapping[str, str]) -> str:
+    """Returns the checked address of the Debian archive that the user names; empty: none.
+
+    It may hold a password, so it is never printed and never written to a file that others can read.
+    Debian's own keys verify what comes from it, so it needs no trust.
+    """
+    uri = environment.get(ARCHIVE_VARIABLE, "")
+    # It must be an address that apt accepts, and one word of a .sources file.
+    if uri and not (ON_HOST_ADDRESS.fullmatch(uri) or IN_FOLDER.fullmatch(uri)):
+        raise UsageError(
+            f"--archive (or ${ARCHIVE_VARIABLE}) is no address of an archive:"
+            " write http://HOST/PATH, https://HOST/PATH, file:/PATH or copy:/PATH"
+        )
+    return uri
+
+
+def folder_of(uri: str) -> str:
+    """Returns the folder of an archive on this machine; empty for one on a host."""
+    match = IN_FOLDER.fullmatch(uri)
+    return match["folder"] if match else ""

@@ -17,15 +17,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from delayrig.setup.arguments import Request
+from delayrig.setup.arguments import ARCHIVE_VARIABLE, Request, folder_of, named_archive
 from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Console, Context
 from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
 from delayrig.setup.mounts import plan_mounts
-from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
-from delayrig.setup.named_archive import folder_of, named_archive
 
 ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),

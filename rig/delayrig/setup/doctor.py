@@ -15,6 +15,7 @@ from pathlib import Path
 
 from delayrig.setup import security, stamp
 from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
+from delayrig.setup.arguments import named_archive
 from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
 from delayrig.setup.container import present_engines
@@ -22,7 +23,6 @@ from delayrig.setup.distribution import Machine, refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.install import AptGet, read_targets
-from delayrig.setup.named_archive import named_archive
 from delayrig.setup.native import is_configured
 from delayrig.setup.packages import lacking_of, new_enough, read_wanted, refused
 from delayrig.setup.security import QEMU

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from delayrig import __version__
 from delayrig.setup import stamp
-from delayrig.setup.arguments import HELP, OWN_COMMANDS, Request, read_request
+from delayrig.setup.arguments import (
+    ARCHIVE_VARIABLE,
+    HELP,
+    OWN_COMMANDS,
+    Request,
+    named_archive,
+    read_request,
+)
 from delayrig.setup.errors import (
     EXIT_BAD_USAGE,
     EXIT_INTERRUPTED,
@@ -23,8 +30,6 @@ from delayrig.setup.errors import (
 )
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
-from delayrig.setup.named_archive import VARIABLE as ARCHIVE_VARIABLE
-from delayrig.setup.named_archive import named_archive
 from delayrig.setup.stamp import stale_steps, wanted_marks
 from delayrig.setup.start_rig import run_rig
 
@@ -164,7 +169,7 @@ def _dispatch(context: "Context", request: Request) -> int:
         return clean(context)
     if request.imported:
         # An import comes before set-up, which then needs no network.
-        from delayrig.setup.import_archive import import_images
+        from delayrig.setup.image_archive import import_images
 
         file = Path(request.imported)
         count = import_images(context.layout, file, sha256=request.sha256)

@@ -15,10 +15,10 @@ from urllib.parse import unquote
 from delayrig.base.children import pause, run_child
 from delayrig.base.errors import NotProvidedError, RigFaultError
 from delayrig.setup.apt import ANSWER_LIMITS, DATES_COMMAND, date_options, derive_suite
+from delayrig.setup.arguments import named_archive
 from delayrig.setup.command import answer, redact
 from delayrig.setup.errors import SetupError
 from delayrig.setup.install import read_source_files, read_targets
-from delayrig.setup.named_archive import named_archive
 
 LISTING = "packages.txt"
 _asking = Lock()

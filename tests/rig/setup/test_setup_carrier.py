@@ -13,8 +13,13 @@ import pytest
 from delayrig.setup import launcher
 from delayrig.setup.arguments import read_request
 from delayrig.setup.errors import EXIT_BAD_USAGE, BadArchiveError, SetupError, UsageError
-from delayrig.setup.export_archive import KIND, MANIFEST, SCHEMA, export_images
-from delayrig.setup.import_archive import import_images
+from delayrig.setup.image_archive import (
+    KIND,
+    MANIFEST,
+    SCHEMA,
+    export_images,
+    import_images,
+)
 from delayrig.setup.layout import STATE_VARIABLE, Layout
 
 

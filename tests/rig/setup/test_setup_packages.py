@@ -16,11 +16,10 @@ from delayrig.setup.apt import (
     parse_deb822,
     parse_one_line,
 )
-from delayrig.setup.arguments import read_request
+from delayrig.setup.arguments import ARCHIVE_VARIABLE, folder_of, named_archive, read_request
 from delayrig.setup.console import Console, Context
 from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.named_archive import VARIABLE, folder_of, named_archive
 from delayrig.setup.packages import (
     Lack,
     Package,
@@ -399,7 +398,7 @@ UBUNTU = "ID=ubuntu\nVERSION_CODENAME=noble\n"
     ],
 )
 def test_address_that_apt_takes_is_taken(uri: str) -> None:
-    assert named_archive({VARIABLE: uri}) == uri
+    assert named_archive({ARCHIVE_VARIABLE: uri}) == uri
 
 
 @pytest.mark.parametrize(
@@ -419,13 +418,13 @@ def test_address_that_apt_takes_is_taken(uri: str) -> None:
 )
 def test_address_that_is_none_is_refused_and_not_shown(uri: str) -> None:
     with pytest.raises(UsageError) as raised:
-        named_archive({VARIABLE: uri})
+        named_archive({ARCHIVE_VARIABLE: uri})
     assert "archive.example" not in str(raised.value)
 
 
 def test_nothing_named_is_nothing() -> None:
     assert named_archive({}) == ""
-    assert named_archive({VARIABLE: ""}) == ""
+    assert named_archive({ARCHIVE_VARIABLE: ""}) == ""
 
 
 def test_folder_of_an_archive_on_this_machine_is_known() -> None:

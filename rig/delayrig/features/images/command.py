@@ -24,7 +24,7 @@ from delayrig.machine.live_image import provide_live_image
 from delayrig.model.platform import Arch
 from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
-from delayrig.setup.export_archive import export_images
+from delayrig.setup.image_archive import export_images
 from delayrig.subjects.guest_image import Kernel, provide_kernel
 from delayrig.subjects.lock import lock_entries, lock_state, lock_text
 from delayrig.subjects.recipes import read_recipes

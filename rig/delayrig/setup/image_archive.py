@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Takes images from a file of `export_archive.py` that anybody may have written.
+"""Writes prepared images and the rig's Python packages to a file, and takes them from such a file.
 
-Everything is unpacked and checked in a fresh folder, and then moved file by file. No step follows a
-link: folders are opened one by one from the state's own, so that what lies on disk cannot lead a
-path elsewhere. Only the standard library is used, because nothing may be set up yet.
+The file is a tar archive for another folder of state. Its first member, `manifest.json`, names
+every other member with its SHA-256 digest, so a damaged one is found before any of it is used.
+Whoever writes the file writes the digests, too: they do not prove who that was.
+
+Anybody may have written a file that is imported. So everything is unpacked and checked in a fresh
+folder, and then moved file by file. No step follows a link: folders are opened one by one from the
+state's own, so that what lies on disk cannot lead a path elsewhere. Only the standard library is
+used, because nothing may be set up yet.
 """
 
 import contextlib
 import errno
 import hashlib
+import io
 import json
 import os
 import re
@@ -20,16 +26,58 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 
-from delayrig.setup.errors import BadArchiveError
-from delayrig.setup.export_archive import BLOCK_BYTES, CARRIED, KIND, MANIFEST, SCHEMA
+from delayrig.setup.errors import BadArchiveError, SetupError
 from delayrig.setup.layout import Layout
 from delayrig.setup.lock import prepare_state
 from delayrig.setup.scratch import scratch_beside
 
+KIND = "images of the flashrom delay rig"
+SCHEMA = 1
+MANIFEST = "manifest.json"
+CARRIED = ("images", "wheels")
+"""The exported folders of the state. Builds and snapshots are made again from them."""
+BLOCK_BYTES = 1 << 20
+COMPRESSION_LEVEL = 1
 MANIFEST_BYTES_MAX = 64 << 20
 NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1023
 DIGEST = re.compile(r"[0-9a-f]{64}")
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def export_images(layout: Layout, file: Path) -> int:
+    """Writes all prepared files to the new file, and returns their number."""
+    entries = list(_entries(layout.state))
+    if not entries:
+        raise SetupError(
+            f"{layout.state}: no image is prepared, so there is nothing to export",
+            "prepare them with: rig/rig images",
+        )
+    fresh = file.with_name(f"{file.name}.new")
+    with tarfile.open(fresh, "w:gz", compresslevel=COMPRESSION_LEVEL) as archive:
+        manifest = json.dumps({"kind": KIND, "schema": SCHEMA, "files": entries}).encode()
+        head = tarfile.TarInfo(MANIFEST)
+        head.size = len(manifest)
+        archive.addfile(head, io.BytesIO(manifest))
+        for entry in entries:
+            if "link" not in entry:
+                archive.add(layout.state / entry["path"], entry["path"], recursive=False)
+    fresh.replace(file)
+    return len(entries)
+
+
+def _entries(state: Path) -> Iterator[dict[str, Any]]:
+    for path in (path for name in CARRIED for path in sorted((state / name).rglob("*"))):
+        entry: dict[str, Any] = {"path": str(path.relative_to(state))}
+        if path.is_symlink():
+            target = path.readlink()
+            inside = target.is_absolute() and target.is_relative_to(state)
+            if inside or not target.is_absolute():  # Other links belong to an unpacked /dev.
+                link = os.path.relpath(target, path.parent) if inside else str(target)
+                yield {**entry, "link": link}
+        elif path.is_file():
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            yield {**entry, "sha256": digest, "runnable": os.access(path, os.X_OK)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
