@@ -41,10 +41,7 @@ class Searched:
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Returns the cells in an order in which each adds the most new pairs of values.
-
-    So a search that ends early has seen as many pairs as it could.
-    """
+    """Orders the cells so that each adds the most new pairs of values, for an early end."""
     left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
         best = max(left, key=lambda cell: len(_pairs(cell) - seen))

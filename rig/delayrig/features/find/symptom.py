@@ -48,10 +48,7 @@ def was_run(result: CellResult) -> bool:
 
 
 def _changed(result: CellResult) -> bool:
-    """Returns True if it sent the part a command to erase or to program.
-
-    A job that changes nothing is excluded, because its last phase is counted as a write, too.
-    """
+    """Returns True if it began to erase or program. Other jobs may have a last phase `write`."""
     return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
 

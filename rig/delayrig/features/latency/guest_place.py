@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest of the virtual lane.
-
-The program takes the place of a subject; each call restores a snapshot.
-"""
+"""A guest of the virtual lane: each call restores a snapshot and runs a program as its subject."""
 
 import asyncio
 from collections.abc import Sequence

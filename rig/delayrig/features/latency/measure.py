@@ -106,10 +106,7 @@ def _first(cpu: int) -> list[str]:
 
 
 def _known_words(about: Line) -> str:
-    """Returns the words of the kernel's command line that concern timers.
-
-    The others are private.
-    """
+    """Returns the kernel's command line without its private words: those not about timers."""
     known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
     return " ".join(word for word in words if word.startswith(tuple(known.split())))
@@ -168,10 +165,7 @@ def _loads(place: Place) -> tuple[bool, ...]:
 async def _take_cyclictest(
     place: Place, extent: Extent, progress: MeasureProgress, missing: list[str]
 ) -> list[Cyclic]:
-    """Runs cyclictest with every interface, until the first is refused.
-
-    The others would be, too.
-    """
+    """Runs cyclictest with every interface. After a refusal the others would be refused, too."""
     found = []
     loops = _loops(place, extent)
     for loaded, interface in itertools.product(_loads(place), INTERFACES):

@@ -119,10 +119,7 @@ def all_cells(sources: Sources) -> list[Told]:
 def cells_table(
     sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
 ) -> Markup:
-    """Returns the table of cells.
-
-    Cells whose anchors are in `at_length` link to their description.
-    """
+    """Returns the table of cells, with links to the descriptions of those in `at_length`."""
     several = len(sources.runs) > 1
     rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
     return rendered(
@@ -148,10 +145,7 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
 
 
 def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
-    """Returns a row of the table.
-
-    It is not made by a template, which takes ten times as long; there may be 100,000 rows.
-    """
+    """Returns a row, of maybe 100,000: a template would take ten times as long."""
     key = cell_anchor(run, cell)
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'

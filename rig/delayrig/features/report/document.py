@@ -115,10 +115,7 @@ def _document(
 
 
 def write_document(made: Document, place: Path) -> None:
-    """Writes the parts, then the page, and removes parts of an older page.
-
-    Raises `BadInputError`.
-    """
+    """Writes the parts and then the page, or raises `BadInputError`; removes older parts."""
     folder = place.with_name(made.folder)
     if made.parts:
         # Writing into the folder reports why it could not be made.

@@ -37,10 +37,7 @@ WATCHERS_MAX = 100
 COLUMNS_MAX = 6
 """The largest number of columns that fit a desktop window. If there are more, rows are lists."""
 ROWS_MAX = 200
-"""The largest number of rows of a subject.
-
-Of more sets of hazards, the gravest have their own row.
-"""
+"""The most rows of a subject. Of more sets of hazards, the gravest have rows of their own."""
 
 
 def matrix_section(sources: Sources) -> Section:

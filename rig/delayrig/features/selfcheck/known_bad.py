@@ -130,10 +130,7 @@ def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
 
 
 def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
-    """Returns True if a gate's answer is the one for that class.
-
-    For a stripped build, a doubt is right as well.
-    """
+    """Returns True for the answer of that class, and for a doubt about a stripped build."""
     if stripped and outcome is Outcome.DOUBT:
         return True
     return outcome is WANTED[kind]

@@ -191,10 +191,7 @@ def hide_left_axis(axes: Any) -> None:
 
 
 def _drawing(figure: "Figure", title: str) -> ET.Element:
-    """Returns matplotlib's SVG without the parts that the page provides.
-
-    All ids begin with the title.
-    """
+    """Returns matplotlib's SVG, without what the page provides; ids begin with the title."""
     import matplotlib as mpl
 
     written = io.BytesIO()
