@@ -10,7 +10,7 @@ import click
 from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out, say_making
-from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.option_types import SUBJECT, number_option
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.faults.campaign import (
     Bench,
@@ -40,28 +40,12 @@ FILE_NAME = "faults.json"
     multiple=True,
     help="Runs this flashrom instead of all three; repeatable.",
 )
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=72,
-    show_default=True,
-    help="Number of runs for each flashrom.",
-)
+@number_option("--runs", 72, "Number of runs for each flashrom.")
 @click.option("--run", "number", type=click.IntRange(0), help="Only the run with this number.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the faults."
-)
+@number_option("--seed", 1, "Seed of the faults.", click.IntRange(0))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
-@click.option(
-    "--jobs", type=click.IntRange(1), default=8, show_default=True, help="Runs at a time."
-)
-@click.option(
-    "--limit-s",
-    type=click.FloatRange(1),
-    default=60,
-    show_default=True,
-    help="A run that lasts longer counts as hung.",
-)
+@number_option("--jobs", 8, "Runs at a time.")
+@number_option("--limit-s", 60, "A run that lasts longer counts as hung.", click.FloatRange(1))
 @answers
 def faults(
     names: tuple[str, ...],

@@ -17,7 +17,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import SUBJECT, flag_option
+from delayrig.cli.option_types import SUBJECT, flag_option, number_option, seed_option
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import Shrunk, Step, shrink
@@ -59,15 +59,9 @@ NAME = "find"
     type=click.IntRange(1),
     help="Maximum number of cells to try.  [default: all]",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
-@click.option(
-    "--limit-s",
-    type=click.FloatRange(1),
-    default=120,
-    show_default=True,
-    help="Host time to simplify the cell that was found.",
+@seed_option
+@number_option(
+    "--limit-s", 120, "Host time to simplify the cell that was found.", click.FloatRange(1)
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")

@@ -13,6 +13,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.cli.command import Decorator, RigGroup, gathered
+from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.two_runs import inputs_of
 from delayrig.features.history.address import NONE, VARIABLE, find_address
@@ -95,13 +96,7 @@ _history_option = gathered("store", opened_history, history_url)
 
 @history.command("list")
 @_choosing(_any_subject)
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=LIMIT,
-    show_default=True,
-    help="Number of runs, the newest.",
-)
+@number_option("--limit", LIMIT, "Number of runs, the newest.")
 @_history_option
 @tables_or_json
 def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
@@ -164,12 +159,11 @@ def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
 
 @history.command("steps")
 @_choosing(_one_subject)
-@click.option(
+@number_option(
     "--confidence",
-    type=click.FloatRange(0.5, 0.999),
-    default=CONFIDENCE,
-    show_default=True,
-    help="Confidence that real time stepped at all.",
+    CONFIDENCE,
+    "Confidence that real time stepped at all.",
+    click.FloatRange(0.5, 0.999),
 )
 @_history_option
 @tables_or_json

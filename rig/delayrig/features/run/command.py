@@ -19,6 +19,7 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
+from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.features.export.command import format_option, speaks, write_formats
 from delayrig.features.history.recording import (
@@ -110,20 +111,8 @@ def run(
     metavar="PCT",
     help="Half of the 95 % interval of a median of total time at which it is known well enough.",
 )
-@click.option(
-    "--budget-s",
-    type=click.FloatRange(0),
-    default=600.0,
-    show_default=True,
-    help="No round begins after this time.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1),
-    default=40,
-    show_default=True,
-    help="Maximum number of rounds.",
-)
+@number_option("--budget-s", 600.0, "No round begins after this time.", click.FloatRange(0))
+@number_option("--rounds", 40, "Maximum number of rounds.")
 @tables_or_json
 def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds: int) -> None:
     """Repeats cells until the median total time of each is known well enough.

@@ -12,7 +12,7 @@ from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, patterns_option
 from delayrig.cli.command import RigGroup, default_out, own_request, run_shown, until_interrupted
-from delayrig.cli.option_types import plan_option
+from delayrig.cli.option_types import number_option, plan_option, seed_option
 from delayrig.cli.verbosity import (
     make_console,
     note,
@@ -60,19 +60,9 @@ def selfcheck() -> None:
 
 
 @selfcheck.command()
-@click.option(
-    "--repeats",
-    type=click.IntRange(2),
-    default=8,
-    show_default=True,
-    help="Repeats of each shape; 8 cover every condition.",
-)
-@click.option(
-    "--shapes", type=click.IntRange(1), default=10, show_default=True, help="Number of shapes."
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@number_option("--repeats", 8, "Repeats of each shape; 8 cover every condition.", click.IntRange(2))
+@number_option("--shapes", 10, "Number of shapes.")
+@seed_option
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
@@ -114,9 +104,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 @click.option("--stripped", is_flag=True, help="Strips each build; then an answer may be a doubt.")
 @click.option("--renamed", is_flag=True, help="Gives each build another version string.")
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @cluster_options
@@ -179,13 +167,7 @@ def benchmark() -> None:
 @benchmark.command("cells")
 @plan_option("default")
 @patterns_option
-@click.option(
-    "--boots",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    help="Number of boots to measure as well.",
-)
+@number_option("--boots", 8, "Number of boots to measure as well.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
@@ -211,9 +193,7 @@ def benchmark_of_cells(
 
 @benchmark.command("start")
 @plan_option("smoke")
-@click.option(
-    "--starts", type=click.IntRange(1), default=3, show_default=True, help="Number of starts."
-)
+@number_option("--starts", 3, "Number of starts.")
 @plain_text
 def benchmark_of_starts(plan: str, starts: int) -> None:
     """Measures first starts, stage by stage, up to the plan's first verdict.
@@ -230,15 +210,9 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
 
 
 @benchmark.command("cluster")
-@click.option(
-    "--workers", type=click.IntRange(1), default=3, show_default=True, help="Number of workers."
-)
-@click.option(
-    "--cells", type=click.IntRange(1), default=20_000, show_default=True, help="Number of cells."
-)
-@click.option(
-    "--batch", type=click.IntRange(1), default=1, show_default=True, help="Cells in a task."
-)
+@number_option("--workers", 3, "Number of workers.")
+@number_option("--cells", 20_000, "Number of cells.")
+@number_option("--batch", 1, "Cells in a task.")
 @tables_or_json
 def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
     """Measures the cost of Dask: cells without work through workers on this machine."""
@@ -259,12 +233,8 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 
 @benchmark.command("workers")
 @plan_option("default")
-@click.option(
-    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Number of workers."
-)
-@click.option(
-    "--rounds", type=click.IntRange(1), default=2, show_default=True, help="Rounds of each way."
-)
+@number_option("--workers", 2, "Number of workers.")
+@number_option("--rounds", 2, "Rounds of each way.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
 @tables_or_json
 def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:

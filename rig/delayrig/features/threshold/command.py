@@ -21,7 +21,7 @@ from delayrig.cli.command import (
     run_progress,
     until_interrupted,
 )
-from delayrig.cli.option_types import plan_option
+from delayrig.cli.option_types import plan_option, seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.threshold.answer import FILE_NAME, Answer, Fit, answer_of
 from delayrig.features.threshold.builds import (
@@ -141,9 +141,7 @@ class _Options:
     help="Folder for results; one that was interrupted is resumed.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @cluster_options
 @unconfined_option
 @tables_or_json
