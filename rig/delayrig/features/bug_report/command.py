@@ -12,8 +12,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.cli.command import RigCommand
 from delayrig.cli.option_types import CELL
 from delayrig.decision.choice import find_in_run, kept_cell, run_below
-from delayrig.features.bug_report.document import Reported, text_of
-from delayrig.features.bug_report.neutral import neutral
+from delayrig.features.bug_report.document import Reported, neutral, text_of
 from delayrig.features.export.command import read_report
 from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
 from delayrig.model.cell import Role

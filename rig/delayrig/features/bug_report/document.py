@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of a bug report, in Markdown."""
+"""The text of a bug report, in Markdown, without paths, host and user of this machine."""
 
+import getpass
+import os
+import platform
+import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec.structs import replace
 
 from delayrig.base.text import one_line, plain
 from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import plan_of, stripped
-from delayrig.features.bug_report.neutral import neutral
 from delayrig.model.cell import Cell
 from delayrig.model.result import Verdict
 from delayrig.plan.from_flags import plan_text, words_of_cell
@@ -22,6 +26,12 @@ from delayrig.subjects.subject import PATH_PREFIX
 ABOUT = "The cell of this report"
 PLAN = "cell.toml"
 CELL_NAME = "reported"
+KEPT_FOLDERS = ("/dev/", "/proc/", "/sys/", "/usr/")
+NAME_CHARS_MIN = 3
+"""The length of the shortest name that is replaced. A shorter one may be a common word."""
+COMMON = ("root", "localhost", "debian", "bundled", "flashrom", "host", "user")
+"""Names that identify nobody, or that a report needs."""
+_PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/'\"`,;:()\[\]\\]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +133,46 @@ def _short(word: str) -> str:
 
 def _short_cell(cell: Cell) -> Cell:
     return replace(stripped(cell), name=CELL_NAME, subject=_short(cell.subject))
+
+
+def neutral(text: str, paths: Iterable[str] = ()) -> str:
+    """Returns the text without names, and with only the last part of paths outside `KEPT_FOLDERS`.
+
+    `paths` are known paths in the text. They may contain characters that end other paths.
+    """
+    for path in sorted(filter(None, paths), key=len, reverse=True):
+        text = text.replace(path, f"./{PurePath(path).name}")
+    text = _PATH.sub(_last_part, text)
+    for name, instead in _names().items():
+        text = re.sub(rf"\b{re.escape(name)}\b", instead, text)
+    return text
+
+
+def _last_part(path: re.Match[str]) -> str:
+    if path[0].startswith(KEPT_FOLDERS):
+        return path[0]
+    return f"./{PurePath(path[0]).name}"
+
+
+def _names() -> dict[str, str]:
+    """Returns the names of this machine and of its user, each with the word in its place."""
+    host = platform.node()
+    names = {
+        **dict.fromkeys((host, host.partition(".")[0]), "HOST"),
+        **dict.fromkeys(_users(), "USER"),
+    }
+    return {
+        name: instead
+        for name, instead in names.items()
+        if len(name) >= NAME_CHARS_MIN and name.lower() not in COMMON
+    }
+
+
+def _users() -> list[str]:
+    """Returns the names of this user. A container's user may have no name and no home."""
+    users = [os.environ.get("SUDO_USER", "")]
+    with suppress(KeyError, OSError):
+        users.append(getpass.getuser())
+    with suppress(RuntimeError):
+        users.append(Path.home().name)
+    return users
