@@ -17,7 +17,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.decision.request import CANDIDATE, rounds_of
-from delayrig.features.export.schemas import KINDS, schema_of, schema_text
+from delayrig.features.export.command import KINDS, schema_of, schema_text
 from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
