@@ -2,9 +2,11 @@
 """`rig/rig times`, `waste`, `parts` and `compare`: figures of runs."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
 from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
@@ -18,14 +20,14 @@ from delayrig.decision.two_runs import (
     compare_times,
     compared_run,
 )
-from delayrig.features.figures.results import markdown_table, part_rows, time_rows
-from delayrig.features.figures.terminal import time_table, waste_tables
+from delayrig.features.figures.results import TimeRow, markdown_table, part_rows, time_rows
 from delayrig.features.history.command import opened_history
 from delayrig.features.history.recording import history_url
-from delayrig.judge.waste import read_watched, waste_of
+from delayrig.judge.waste import CallSiteWaste, OperationWaste, Waste, read_watched, waste_of
 from delayrig.model.result import read_results
 from delayrig.present.comparison import print_beside
-from delayrig.present.console import say
+from delayrig.present.console import FittedTable, plain_table, say, seconds
+from delayrig.present.notable import STYLES
 
 NO_CALLS = (
     "who asked for delays: no call was seen. The host lane sees none. In a guest a delay function"
@@ -126,3 +128,52 @@ def _exactly(comparison: Comparison) -> ExitCode:
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{counted(comparison.compared, 'cell')} compared: {same}", markup=False)
     return comparison.exit_code
+
+
+def time_table(rows: list[TimeRow], *, beside: str) -> FittedTable:
+    times = ("total s", "busy s", "floor s", "ratio", "overshoot s")
+    table = plain_table(
+        ("subject", "chip", "job", "verdict"),
+        ("KiB", "MIPS", "cores", *times, "transfers", f"{escape(beside)} s"),
+        least=("busy s", "floor s", "transfers"),
+    )
+    for row in rows:
+        table.add_row(
+            escape(row.subject),
+            f"{row.chip} {row.corner}",
+            row.job,
+            f"[{STYLES[row.verdict]}]{row.verdict}[/]",
+            f"{row.region_bytes / 1024:g}",
+            "-" if row.mips is None else f"{round(row.mips)}",
+            f"{row.cores}",
+            *(seconds(ns) for ns in (row.total_ns, row.chip_busy_ns, row.floor_ns)),
+            "-" if row.ratio is None else f"{row.ratio:.3f}",
+            seconds(row.overshoot_ns),
+            f"{row.transfers}" + (f"/{row.floor_transfers}" if row.floor_transfers else ""),
+            seconds(row.beside_ns),
+        )
+    return table
+
+
+def waste_tables(waste: Waste) -> list[FittedTable]:
+    operations = _table("operation", ("busy s",))
+    for row in waste.operations:
+        words = escape(row.subject), row.phase, row.operation, f"{row.count}"
+        operations.add_row(*words, seconds(row.busy_ns), *_figures(row))
+    sites = _table("delay asked for at", ("asked s", "took s"))
+    for site in waste.call_sites:
+        lines = escape("\n  ".join(site.call_site.split(" < ")))
+        words = escape(site.subject), site.phase, lines, f"{site.count}"
+        times = seconds(site.requested_ns), seconds(site.actual_ns)
+        sites.add_row(*words, *times, *_figures(site))
+    return [table for table in (operations, sites) if table.row_count]
+
+
+def _table(what: str, figures: Sequence[str]) -> FittedTable:
+    figures = ("times", *figures, "for nothing s", "each us", "most us")
+    return plain_table(("subject", "phase", what), figures, least=figures[1:-3])
+
+
+def _figures(row: OperationWaste | CallSiteWaste) -> tuple[str, str, str]:
+    each_us, most_us = row.waste_ns / row.count / 1000, row.waste_ns_max / 1000
+    return f"{row.waste_ns / 1e9:.6f}", f"{each_us:.1f}", f"{most_us:.1f}"
