@@ -24,13 +24,15 @@ from delayrig.decision.shrink import Shrunk, Step, shrink
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,
+    Symptom,
+    exit_code,
     pairs_of,
     search,
     values_of,
     widest_first,
+    work_words,
 )
 from delayrig.features.find.space import SOURCE, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code, work_words
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
