@@ -152,7 +152,7 @@ def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     if svg is None:
         print_plot(series, make_console())
         return
-    from delayrig.features.history.plot import history_chart
+    from delayrig.features.history.terminal import history_chart
 
     write_atomically(svg, history_chart(series, wanted.subject).svg_file())
 
