@@ -38,6 +38,7 @@ from delayrig.features.selfcheck.known_bad import (
     answer_all,
     choose_for,
     in_disguise,
+    known_bad_page,
     subjects_of,
 )
 from delayrig.features.selfcheck.terminal import (
@@ -150,8 +151,6 @@ def known_bad(
     results = run_shown(replace(request, cells=cells), paths)
     answer = answer_all(results, chosen, disguise)
     write_json(request.out / KNOWN_BAD_FILE, answer)
-    from delayrig.features.selfcheck.known_bad_page import known_bad_page  # Pages load slowly.
-
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
     print_known_bad(answer, console)
