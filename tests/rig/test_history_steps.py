@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from delayrig.features.history.address import Choice
 from delayrig.features.history.command import CONFIDENCE
-from delayrig.features.history.schema import Choice
 from delayrig.features.history.steps import (
     SIDE_MIN,
     Found,

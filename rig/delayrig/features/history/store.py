@@ -6,6 +6,7 @@ A run is kept completely or not at all, and comes back unchanged.
 
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    exists,
     func,
     insert,
     select,
@@ -36,12 +38,11 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.decision.decision import SCHEMA as GATE_SCHEMA
 from delayrig.decision.decision import Decision
-from delayrig.features.history.address import SQLITE, Address
+from delayrig.features.history.address import SQLITE, Address, Choice
 from delayrig.features.history.rows import FinishedRun, cell_rows, run_row
 from delayrig.features.history.schema import (
     HEAD,
     CellRow,
-    Choice,
     DocumentRow,
     GateRow,
     GateRunRow,
@@ -50,6 +51,7 @@ from delayrig.features.history.schema import (
     check_known,
     revision_of,
 )
+from delayrig.model.cell import Role
 from delayrig.model.result import Results, decode_results, decode_versioned
 
 WAIT_S = 30
@@ -196,6 +198,22 @@ class Summary:
     """The kinds, in the order of the first cell of each."""
     gate: GateRunRow | None
     outcome: str
+
+    @property
+    def measured(self) -> list[Kind]:
+        return [kind for kind in self.kinds if kind.role == Role.MEASURE]
+
+    @property
+    def total_ns(self) -> int:
+        return sum(kind.total_ns for kind in self.measured)
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """Returns the number of cells with each verdict."""
+        counts: Counter[str] = Counter()
+        for kind in self.kinds:
+            counts[kind.verdict] += kind.cells
+        return counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -395,7 +413,16 @@ def _summaries(session: Session, choice: Choice) -> list[Summary]:
 
 
 def _wanted(choice: Choice) -> Select[int]:
-    found = select(RunRow.id).where(*choice.conditions())
+    mine = (CellRow.run == RunRow.id) & (CellRow.subject == choice.subject)
+    conditions = (
+        (choice.numbers, RunRow.id.in_(choice.numbers)),
+        (choice.subject, exists().where(mine)),
+        (choice.plan, RunRow.plan == choice.plan),
+        (choice.lane, RunRow.lane == choice.lane),
+        (choice.since, RunRow.started >= choice.since),
+        (choice.before, RunRow.started < choice.before),
+    )
+    found = select(RunRow.id).where(*(condition for given, condition in conditions if given))
     if choice.limit is not None:
         found = found.order_by(RunRow.started.desc(), RunRow.id.desc()).limit(choice.limit)
     return found
