@@ -5,25 +5,29 @@ from dataclasses import dataclass
 
 from delayrig.features.like.facts import Facts
 
-PER_CLOCK = {
-    "ARM1176": 0.8,
-    "Cortex-A7": 1.0,
-    "Cortex-A8": 1.0,
-    "Cortex-A9": 1.3,
-    "Cortex-A15": 1.9,
-    "Cortex-A17": 1.8,
-    "Cortex-A35": 1.1,
-    "Cortex-A53": 1.2,
-    "Cortex-A55": 1.4,
-    "Cortex-A57": 2.0,
-    "Cortex-A72": 2.5,
-    "Cortex-A73": 2.5,
-    "Cortex-A75": 2.8,
-    "Cortex-A76": 3.5,
-    "Cortex-A78": 4.0,
-    "Cortex-X1": 5.0,
+ARM_CORES = {
+    "0xb76": ("ARM1176", 0.8),
+    "0xc07": ("Cortex-A7", 1.0),
+    "0xc08": ("Cortex-A8", 1.0),
+    "0xc09": ("Cortex-A9", 1.3),
+    "0xc0f": ("Cortex-A15", 1.9),
+    "0xc0d": ("Cortex-A17", 1.8),
+    "0xd04": ("Cortex-A35", 1.1),
+    "0xd03": ("Cortex-A53", 1.2),
+    "0xd05": ("Cortex-A55", 1.4),
+    "0xd07": ("Cortex-A57", 2.0),
+    "0xd08": ("Cortex-A72", 2.5),
+    "0xd09": ("Cortex-A73", 2.5),
+    "0xd0a": ("Cortex-A75", 2.8),
+    "0xd0b": ("Cortex-A76", 3.5),
+    "0xd41": ("Cortex-A78", 4.0),
+    "0xd44": ("Cortex-X1", 5.0),
 }
-"""The assumed instructions per clock, as for the machines in plan/machines."""
+"""The cores by ARM's part number, as /proc/cpuinfo prints it (source: ARM's manuals).
+
+Each has the instructions per clock that are assumed, as for the machines in plan/machines.
+"""
+PER_CLOCK = dict(ARM_CORES.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,29 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from delayrig.features.like.cores import ARM_CORES
 from delayrig.features.like.facts import Fact, Line
 from delayrig.features.like.flashrom_log import arch_named
 
 ARM = "0x41"
-ARM_PARTS = {
-    "0xb76": "ARM1176",
-    "0xc07": "Cortex-A7",
-    "0xc08": "Cortex-A8",
-    "0xc09": "Cortex-A9",
-    "0xc0f": "Cortex-A15",
-    "0xc0d": "Cortex-A17",
-    "0xd03": "Cortex-A53",
-    "0xd04": "Cortex-A35",
-    "0xd05": "Cortex-A55",
-    "0xd07": "Cortex-A57",
-    "0xd08": "Cortex-A72",
-    "0xd09": "Cortex-A73",
-    "0xd0a": "Cortex-A75",
-    "0xd0b": "Cortex-A76",
-    "0xd41": "Cortex-A78",
-    "0xd44": "Cortex-X1",
-}
-"""The cores by ARM's part number, as /proc/cpuinfo prints it. Source: ARM's manuals."""
 _PAIR = re.compile(r"^\s*([A-Za-z][\w()/. -]*?)\s*:\s+(.+)$")
 _LIMITS = re.compile(r"hardware limits:\s+([0-9.]+) ([MG])Hz - ([0-9.]+) ([MG])Hz")
 _POLICY = re.compile(r"current policy: .* within ([0-9.]+) ([MG])Hz and ([0-9.]+) ([MG])Hz")
@@ -176,8 +158,8 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
             yield Fact(key=f"core.{core}.name", value=value, where=line.where)
         elif key == "CPU implementer":
             implementer = value
-        elif key == "CPU part" and implementer == ARM and value in ARM_PARTS:
-            yield Fact(key=f"core.{core}.name", value=ARM_PARTS[value], where=line.where)
+        elif key == "CPU part" and implementer == ARM and value in ARM_CORES:
+            yield Fact(key=f"core.{core}.name", value=ARM_CORES[value][0], where=line.where)
         elif key in ("Hardware", "Model"):
             yield Fact(key="machine", value=value, where=line.where)
     if core > 0:  # A single processor may be the beginning of a list that was cut off.
