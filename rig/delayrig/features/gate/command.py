@@ -30,12 +30,19 @@ from delayrig.cli.command import (
     gathered,
     is_unconfined,
     print_error,
-    run_progress,
     say_making,
     until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import (
+    Verbosity,
+    make_console,
+    note,
+    progress_console,
+    tables_or_json,
+    tell_json,
+    verbosity,
+)
 from delayrig.decision.decision import FILE_NAME, Decision, Limits
 from delayrig.decision.gate_judge import Terms, decide
 from delayrig.decision.known_faults import FILE_NAME as KNOWN_FAULTS
@@ -261,10 +268,9 @@ def _gate(options: _Options) -> ExitCode:
         _build(options)
     request = _request(options, paths)
     folder = request.candidate.out
-    with run_progress() as progress:
+    with _GateProgress(request, options) as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, _GateProgress(progress, _early(request, options))),
-            kept=f"finished cells are kept in {folder}",
+            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
     keep_reached(paths.state / REACHED, seen)
@@ -282,32 +288,19 @@ def _gate(options: _Options) -> ExitCode:
     return ExitCode(decision.exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _GateProgress:
+class _GateProgress(RunProgress):
     """The progress of a gate, which also prints a No as soon as it is certain."""
 
-    progress: RunProgress
-    early: EarlyAnswer
-
-    def preparing(self, what: str) -> None:
-        self.progress.preparing(what)
-
-    def round_begins(self, number: int, rounds: int) -> None:
-        self.progress.round_begins(number, rounds)
-
-    def started(self, cells: int) -> None:
-        self.progress.started(cells)
+    def __init__(self, request: GateRequest, options: _Options) -> None:
+        super().__init__(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
+        stored = request.stored.results.measured if request.stored else []
+        self._early = EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
     def finished(self, result: CellResult) -> None:
-        self.progress.finished(result)
+        super().finished(result)
         side = result.id.split(".")[1]
-        if certain := self.early.finished(result, is_candidate=side == CANDIDATE):
+        if certain := self._early.finished(result, is_candidate=side == CANDIDATE):
             note(f"certain already: No, unsafe: {certain}")
-
-
-def _early(request: GateRequest, options: _Options) -> EarlyAnswer:
-    stored = request.stored.results.measured if request.stored else []
-    return EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
 
 def _with_both_sides(options: _Options, paths: Paths) -> _Options:
