@@ -22,8 +22,13 @@ from delayrig.cli.verbosity import (
     tell_json,
 )
 from delayrig.features.selfcheck.benchmark import FILE_NAME as BENCHMARK_FILE
-from delayrig.features.selfcheck.benchmark import FIRST, benchmark_cells, measure_start
-from delayrig.features.selfcheck.cost_of_workers import benchmark_workers, measure_carrying
+from delayrig.features.selfcheck.benchmark import (
+    FIRST,
+    benchmark_cells,
+    benchmark_workers,
+    measure_carrying,
+    measure_start,
+)
 from delayrig.features.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.features.selfcheck.determinism import (
     SHAPES,

@@ -5,8 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
-from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost
-from delayrig.features.selfcheck.cost_of_workers import WorkersBenchmark
+from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost, WorkersBenchmark
 from delayrig.features.selfcheck.determinism import Determinism, Repeat
 from delayrig.features.selfcheck.known_bad import WANTED, KnownBad, reason_of, summary
 from delayrig.model.result import CellResult
