@@ -20,20 +20,11 @@ from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import NOT_JSON
 from delayrig.base.paths import Paths
+from delayrig.features.latency import program_output
 from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.host_place import ABSENT, HOST, EnergyMeter, open_host
 from delayrig.features.latency.place import Line, MissingError, Place
 from delayrig.features.latency.profile import GuestProfile, LiveProfile, measured_cpus
-from delayrig.features.latency.program_output import (
-    INTERFACES,
-    PROGRAM,
-    cyclictest_words,
-    read_cyclictest,
-    reading_of,
-    refusals,
-    ticks_of,
-    timers_of,
-)
 from delayrig.features.latency.result import (
     FILE_NAME,
     PAGE_NAME,
@@ -185,10 +176,10 @@ async def measure_place(
     facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
     cpu = facts.cpus[0]
     about, audit, ticks_line = await place.measure(_first(cpu))
-    ticks = ticks_of(TICKS_SPAN_NS, ticks_line)
-    timers = timers_of(about, ticks, cpu)
+    ticks = program_output.ticks_of(TICKS_SPAN_NS, ticks_line)
+    timers = program_output.timers_of(about, ticks, cpu)
     asked = programme(facts, extent, low_resolution=not timers.high_resolution)
-    progress.begins(facts.name, len(asked) + len(INTERFACES) * len(_loads(place)))
+    progress.begins(facts.name, len(asked) + len(program_output.INTERFACES) * len(_loads(place)))
     missing = [ABSENT] if meter is not None and not meter.is_there else []
     readings = await _take(place, asked, progress, missing, meter)
     cyclic = await _take_cyclictest(place, extent, progress, missing)
@@ -267,7 +258,7 @@ async def _take(
                     metered.begin()
                 lines = await place.measure([each.word for each in chunk])
                 mean_mw = metered.mean_mw() if metered else None
-                taken = map(reading_of, chunk, lines)
+                taken = map(program_output.reading_of, chunk, lines)
                 found += [replace(each, mean_mw=mean_mw) for each in taken]
                 progress.did(len(chunk))
     finally:
@@ -298,14 +289,18 @@ async def _take_cyclictest(
     """Runs cyclictest with every interface. After a refusal the others would be refused, too."""
     found = []
     loops = _loops(place, extent)
-    for loaded, interface in itertools.product(_loads(place), INTERFACES):
-        words = cyclictest_words(interface, loops=loops[loaded], cpu=place.facts.cpus[0])
+    for loaded, interface in itertools.product(_loads(place), program_output.INTERFACES):
+        words = program_output.cyclictest_words(
+            interface, loops=loops[loaded], cpu=place.facts.cpus[0]
+        )
         try:
             text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
         except MissingError as error:
             missing.append(str(error))
             break
-        read = read_cyclictest(text, interface, loaded=loaded, command=" ".join([PROGRAM, *words]))
+        read = program_output.read_cyclictest(
+            text, interface, loaded=loaded, command=" ".join([program_output.PROGRAM, *words])
+        )
         if read.contradicts_itself:
             missing.append(_say_contradiction(read))
         else:
@@ -342,7 +337,7 @@ def _say_refusals(readings: Sequence[Reading]) -> list[str]:
         "/dev/cpu_dma_latency": "run as root, or give this user the device",
     }
     said = []
-    for refusal in refusals(readings):
+    for refusal in program_output.refusals(readings):
         call = refusal.partition(": ")[0]
         count = sum(each.refused == call for each in readings)
         remedy = f"; {remedies[call]}" if call in remedies else ""

@@ -21,6 +21,7 @@ from delayrig.cli.verbosity import (
     tables_or_json,
     tell_json,
 )
+from delayrig.features.selfcheck import terminal
 from delayrig.features.selfcheck.benchmark import FILE_NAME as BENCHMARK_FILE
 from delayrig.features.selfcheck.benchmark import (
     FIRST,
@@ -45,14 +46,6 @@ from delayrig.features.selfcheck.known_bad import (
     in_disguise,
     known_bad_page,
     subjects_of,
-)
-from delayrig.features.selfcheck.terminal import (
-    ManyRuns,
-    RepeatProgress,
-    print_benchmark,
-    print_known_bad,
-    print_table,
-    print_workers,
 )
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.console import say
@@ -86,7 +79,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
-    with RepeatProgress(make_console(), repeats) as progress:
+    with terminal.RepeatProgress(make_console(), repeats) as progress:
         answer = until_interrupted(
             repeat_shapes(
                 request, paths, repeats=repeats, progress=progress, finished=progress.repeated
@@ -138,7 +131,7 @@ def known_bad(
     console = make_console()
     if list_them:
         tell_json(chosen)
-        print_table(chosen, console)
+        terminal.print_table(chosen, console)
         return
     names = [mistake.name for mistake in chosen]
     subjects = () if plan == PLAN else subjects_of(names)
@@ -158,7 +151,7 @@ def known_bad(
     write_json(request.out / KNOWN_BAD_FILE, answer)
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
-    print_known_bad(answer, console)
+    terminal.print_known_bad(answer, console)
     say(console, f"page: {request.out / PAGE_NAME}")
     sys.exit(answer.exit_code)
 
@@ -185,13 +178,13 @@ def benchmark_of_cells(
     folder = out or default_out("benchmark")
     request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
     console = make_console()
-    with ManyRuns(progress_console()) as progress:
+    with terminal.ManyRuns(progress_console()) as progress:
         found = until_interrupted(
             benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
             kept=f"finished cells are kept in {request.out}",
         )
     tell_json(found)
-    print_benchmark(found, console)
+    terminal.print_benchmark(found, console)
     say(console, f"results: {request.out / BENCHMARK_FILE}")
 
 
@@ -250,7 +243,7 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
     place = out or default_out("benchmark")
     found = benchmark_workers(find_paths().checkout, plan, workers, rounds, place, note)
     tell_json(found)
-    print_workers(found, make_console())
+    terminal.print_workers(found, make_console())
 
 
 @benchmark.command("carrying")
