@@ -223,11 +223,12 @@ def build_steps(
     try:
         for number in numbers:
             say(f"building with step {number}" if number else f"building {ORIGINAL}")
-            take_step(folder, number, len(planned.steps))
+            left = len(planned.steps) - number
+            _git(folder, "checkout", "--quiet", "--detach", f"{GRAFT}~{left}")
             with _blamed_on(planned, number):
                 build(folder, planned.tree, log, tests=False)
     finally:
-        drop_copy(grafted, folder)
+        _git(grafted, "worktree", "remove", "--force", str(folder.absolute()))
 
 
 @contextmanager
@@ -282,15 +283,6 @@ def copy_tree(root: Path, folder: Path) -> None:
 def copy_as_found(grafted: Path, folder: Path) -> None:
     """Checks out the tree without the graft to `folder`, as a worktree of `grafted`."""
     _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
-
-
-def take_step(copy: Path, number: int, count: int) -> None:
-    """Checks out the state after the first `number` of `count` steps."""
-    _git(copy, "checkout", "--quiet", "--detach", f"{GRAFT}~{count - number}")
-
-
-def drop_copy(grafted: Path, folder: Path) -> None:
-    _git(grafted, "worktree", "remove", "--force", str(folder.absolute()))
 
 
 def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
