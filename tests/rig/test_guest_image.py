@@ -14,7 +14,7 @@ from delayrig.base import digest
 from delayrig.base.archive import unpack_archive, write_archive
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.features.images import command as images
+from delayrig.features import images
 from delayrig.features.repro import guest_entry, watched_lane
 from delayrig.features.repro.debugger import KILL, attached_words, find_gdb, packet, remote_words
 from delayrig.features.repro.look import EXTRA_MS, Look

@@ -67,21 +67,10 @@ from delayrig.decision.request import (
 )
 from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
 from delayrig.features.coverage.terminal import changed_wait_words
-from delayrig.features.export.command import format_option, read_report, speaks, write_formats
+from delayrig.features.export import format_option, read_report, speaks, write_formats
+from delayrig.features.gate import first_cells
 from delayrig.features.gate.early import EarlyAnswer
-from delayrig.features.gate.first_cells import (
-    REACHED,
-    FirstCells,
-    keep_reached,
-    reached_in,
-    read_reached,
-)
-from delayrig.features.history.recording import (
-    HistoryOptions,
-    history_options,
-    own_words,
-    record,
-)
+from delayrig.features.history import recording
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
@@ -152,7 +141,7 @@ class _Options:
     cluster: ClusterGiven
     delay: DelayOptions
     formats: tuple[str, ...]
-    history: HistoryOptions
+    history: recording.HistoryOptions
     dry_run: bool
 
 
@@ -236,7 +225,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @cluster_options
 @delay_options
 @format_option(required=False)
-@history_options
+@recording.history_options
 @tables_or_json
 @gathered("options", _Options)
 def gate(options: _Options) -> None:
@@ -273,18 +262,18 @@ def _gate(options: _Options) -> ExitCode:
             run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
-    keep_reached(paths.state / REACHED, seen)
+    first_cells.keep_reached(paths.state / first_cells.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
-        console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
+        console.print(f"gate: {shlex.join(['rig/rig', *recording.own_words()])}", soft_wrap=True)
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
-        record(kept_in, folder)
+        recording.record(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 
@@ -372,7 +361,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = replace(
-        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=options.jobs),
+        choice.request(plan, folder, seed=seed, argv=recording.own_words(), jobs=options.jobs),
         cells=cells,
         connect=options.connect,
         cluster=options.cluster.options(),
@@ -397,12 +386,12 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
 
 def _first(
     folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
-) -> FirstCells:
+) -> first_cells.FirstCells:
     theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
-    measured = reached_in(stored.results.cells) if stored else {}
-    return FirstCells(
+    measured = first_cells.reached_in(stored.results.cells) if stored else {}
+    return first_cells.FirstCells(
         sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
-        reached=read_reached(paths.state / REACHED) | measured,
+        reached=first_cells.read_reached(paths.state / first_cells.REACHED) | measured,
         watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
         kept=paths.images / KEPT,
     )

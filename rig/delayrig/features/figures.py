@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig times`, `waste`, `parts` and `compare`: figures of runs."""
+"""`rig/rig times`, `waste`, `parts` and `compare`: figures of runs.
+
+The least possible time stands beside each time: the chip's busy time plus the floor. The floor is
+the time to write the same bytes with the fewest transfers, in the same guest, into a part that is
+never busy.
+"""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import click
+import msgspec
 from rich.markup import escape
 
 from delayrig.base.atomic_file import json_document
@@ -13,27 +19,166 @@ from delayrig.base.errors import ExitCode
 from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, make_console, plain_text, tables_or_json, tell_json
-from delayrig.decision.two_runs import (
-    ComparedRun,
-    Comparison,
-    compare_exactly,
-    compare_times,
-    compared_run,
-)
-from delayrig.features.figures.results import TimeRow, markdown_table, part_rows, time_rows
+from delayrig.decision import two_runs
 from delayrig.features.history.command import opened_history
 from delayrig.features.history.recording import history_url
 from delayrig.judge.waste import CallSiteWaste, OperationWaste, Waste, read_watched, waste_of
-from delayrig.model.result import read_results
+from delayrig.model.cell import Role
+from delayrig.model.result import CellResult, Results, Verdict, read_results
 from delayrig.present.comparison import print_beside
 from delayrig.present.console import FittedTable, plain_table, say, seconds
+from delayrig.present.formats.text import table
 from delayrig.present.notable import STYLES
 
+DONE = "ok"
+NO_ENTRY = "no entry"
+NOT_RUN = "-"
 NO_CALLS = (
     "who asked for delays: no call was seen. The host lane sees none. In a guest a delay function"
     " must have been found."
 )
 run_argument = click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+
+
+class PartRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One part, and the outcomes of its cells in the order of the subjects."""
+
+    chip: str
+    bus: str
+    outcomes: list[str]
+
+
+def subject_headings(results: Results) -> dict[str, str]:
+    """Returns the heading of each measured subject's column, by the subject's name."""
+    names = dict.fromkeys(cell.subject.name for cell in results.measured)
+    return {name: _heading(name, results) for name in names}
+
+
+def part_rows(results: Results) -> list[PartRow]:
+    """Returns a row for each part of the run, by bus and name, SPI first."""
+    subjects = subject_headings(results)
+    measured = results.measured
+    parts = {(cell.bus != "spi", cell.bus, cell.chip) for cell in measured}
+    return [
+        PartRow(
+            chip=chip,
+            bus=bus,
+            outcomes=[
+                outcome([c for c in measured if (c.chip, c.subject.name) == (chip, subject)])
+                for subject in subjects
+            ],
+        )
+        for _, bus, chip in sorted(parts, key=lambda part: (*part[:2], part[2].lower()))
+    ]
+
+
+def outcome(cells: list[CellResult]) -> str:
+    """Returns the verdicts other than pass, each with its jobs and, if needed, corners.
+
+    `ok` means that all passed, `no entry` that all were skipped, `-` that there are no cells.
+    """
+    if not cells:
+        return NOT_RUN
+    if all(cell.verdict is Verdict.SKIPPED for cell in cells):
+        return NO_ENTRY
+    verdicts = dict.fromkeys(c.verdict for c in cells if c.verdict is not Verdict.PASS)
+    return "; ".join(f"{verdict}: {_jobs(verdict, cells)}" for verdict in verdicts) or DONE
+
+
+def markdown_table(results: Results) -> str:
+    """Returns the table of all parts in Markdown."""
+    headings = ["part", "bus", *subject_headings(results).values()]
+    rows = [[row.chip, row.bus, *row.outcomes] for row in part_rows(results)]
+    return table(headings, rows)
+
+
+def _heading(name: str, results: Results) -> str:
+    cells = (c for c in results.measured if c.subject.name == name)
+    version = next((cell.subject.version for cell in cells if cell.subject.version), "")
+    return f"{name} ({version})" if version else name
+
+
+def _jobs(verdict: Verdict, cells: list[CellResult]) -> str:
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.verdict is verdict:
+            found.setdefault(cell.job, []).append(cell.corner)
+    return ", ".join(
+        job if len(corners) == sum(c.job == job for c in cells) else f"{job} ({' '.join(corners)})"
+        for job, corners in found.items()
+    )
+
+
+class TimeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One measured cell. A value is None if it needs a cell that the run lacks."""
+
+    id: str
+    subject: str
+    mips: float | None
+    """The speed of the first core; None without a guest."""
+    cores: int
+    chip: str
+    corner: str
+    job: str
+    region_bytes: int
+    verdict: Verdict
+    total_ns: int
+    chip_busy_ns: int
+    floor_ns: int | None
+    ratio: float | None
+    """The ratio of `total_ns` to the sum of `chip_busy_ns` and `floor_ns`."""
+    overshoot_ns: int
+    transfers: int
+    floor_transfers: int | None
+    beside_ns: int | None
+    """The total of the other subject in the same cell."""
+
+
+def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
+    """Returns a row for each timed cell, with the time of subject `beside` in the same place."""
+    measured = [cell for cell in results.measured if cell.time_ns.total > 0]
+    floors = {
+        _work(cell): cell
+        for cell in results.cells
+        if cell.role == Role.FLOOR and cell.verdict is Verdict.PASS
+    }
+    others = {(_work(cell), cell.corner): cell for cell in measured if cell.subject.name == beside}
+    return [
+        _row(cell, floors.get(_work(cell)), others.get((_work(cell), cell.corner)))
+        for cell in measured
+    ]
+
+
+def _work(cell: CellResult) -> Hashable:
+    """Returns a key that is equal for cells with the same work in the same guest."""
+    guest = cell.guest
+    return (
+        *(cell.lane, guest.arch, tuple(guest.mips), guest.cores, tuple(cell.hazards)),
+        *(cell.chip, cell.programmer, cell.job, cell.region_bytes),
+    )
+
+
+def _row(cell: CellResult, floor: CellResult | None, other: CellResult | None) -> TimeRow:
+    least_ns = cell.chip_busy_ns + floor.time_ns.total if floor else 0
+    return TimeRow(
+        id=cell.id,
+        subject=cell.subject.name,
+        mips=next(iter(cell.guest.mips), None),
+        cores=cell.guest.cores,
+        chip=cell.chip,
+        corner=cell.corner,
+        job=cell.job,
+        region_bytes=cell.region_bytes,
+        verdict=cell.verdict,
+        total_ns=cell.time_ns.total,
+        chip_busy_ns=cell.chip_busy_ns,
+        floor_ns=floor.time_ns.total if floor else None,
+        ratio=round(cell.time_ns.total / least_ns, 4) if least_ns else None,
+        overshoot_ns=cell.overshoot_ns,
+        transfers=cell.transfers,
+        floor_transfers=floor.transfers if floor else None,
+        beside_ns=other.time_ns.total if other else None,
+    )
 
 
 @click.command(cls=RigCommand)
@@ -63,8 +208,8 @@ def waste(folder: Path) -> None:
     found = waste_of(read_watched(folder))
     tell_json(found)
     console = make_console()
-    for table in waste_tables(found):
-        console.print(table, "")
+    for each in waste_tables(found):
+        console.print(each, "")
     if not found.call_sites:
         console.print(NO_CALLS, soft_wrap=True)
 
@@ -99,8 +244,8 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
     """
     runs = _compared(first, url), _compared(second, url)
     if exact:
-        sys.exit(_exactly(compare_exactly(*runs)))
-    beside = compare_times(runs[0].results, runs[1].results)
+        sys.exit(_exactly(two_runs.compare_exactly(*runs)))
+    beside = two_runs.compare_times(runs[0].results, runs[1].results)
     if as_json:
         sys.stdout.buffer.write(json_document(beside))
     else:
@@ -108,15 +253,17 @@ def compare(first: str, second: str, exact: bool, as_json: bool, url: str | None
     sys.exit(beside.exit_code)
 
 
-def _compared(word: str, url: str | None) -> ComparedRun:
+def _compared(word: str, url: str | None) -> two_runs.ComparedRun:
     """Returns the run of a folder, or of a number in the history; `./12` is always a folder."""
     if not (word.isascii() and word.isdigit()):
-        return compared_run(Path(word))
+        return two_runs.compared_run(Path(word))
     store = opened_history(url)
-    return ComparedRun(name=f"{store.label}: run {word}", results=store.load(int(word)), path=None)
+    return two_runs.ComparedRun(
+        name=f"{store.label}: run {word}", results=store.load(int(word)), path=None
+    )
 
 
-def _exactly(comparison: Comparison) -> ExitCode:
+def _exactly(comparison: two_runs.Comparison) -> ExitCode:
     console = make_console()
     say(console, *(f"doubt: {line}" for line in comparison.doubts))
     if comparison.same_inputs:

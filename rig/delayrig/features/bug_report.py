@@ -1,26 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of a bug report, in Markdown, without paths, host and user of this machine."""
+"""The command `rig/rig bug-report`, and the text that it writes.
+
+The text is Markdown, and has neither paths nor the host and the user of this machine.
+"""
 
 import getpass
+import glob
 import os
 import platform
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from msgspec.structs import replace
+import click
+import msgspec
 
+from delayrig.base.atomic_file import write_atomically
+from delayrig.base.errors import BadInputError
 from delayrig.base.text import one_line, plain
-from delayrig.decision.choice import delay_options_of
+from delayrig.cli.command import RigCommand
+from delayrig.cli.option_types import CELL
+from delayrig.decision.choice import delay_options_of, find_in_run, kept_cell, run_below
 from delayrig.decision.shrink import plan_of, stripped
-from delayrig.model.cell import Cell
-from delayrig.model.result import Verdict
+from delayrig.features.export import read_report
+from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.model.cell import Cell, Role
+from delayrig.model.delays import read_delays
+from delayrig.model.events import read_events
+from delayrig.model.result import UNSAFE, CellResult, Verdict, read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
-from delayrig.present.formats.markdown import escaped, table
 from delayrig.present.formats.report import Case, Report
+from delayrig.present.formats.text import escaped, table
+from delayrig.present.trace.perfetto import as_perfetto
+from delayrig.present.trace.timeline import timeline_of
 from delayrig.subjects.subject import PATH_PREFIX
 
 ABOUT = "The cell of this report"
@@ -32,6 +47,8 @@ NAME_CHARS_MIN = 3
 COMMON = ("root", "localhost", "debian", "bundled", "flashrom", "host", "user")
 """Names that identify nobody, or that a report needs."""
 _PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/'\"`,;:()\[\]\\]+")
+NAME = "bug-report"
+EVENTS = "events.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +104,10 @@ def _parts(reported: Reported) -> Iterator[str]:
     yield f"    {reported.line}"
     if not reported.is_in_flags:
         yield f"with this `{PLAN}`:"
-        lines = plan_text(plan_of(_short_cell(reported.cell), ABOUT)).splitlines()
+        short = msgspec.structs.replace(
+            stripped(reported.cell), name=CELL_NAME, subject=_short(reported.cell.subject)
+        )
+        lines = plan_text(plan_of(short, ABOUT)).splitlines()
         yield "\n".join(f"    {line}".rstrip() for line in lines)
     yield _needs(reported)
     if reported.picture is not None:
@@ -131,10 +151,6 @@ def _short(word: str) -> str:
     return f"{PATH_PREFIX}./{Path(word.removeprefix(PATH_PREFIX)).name}"
 
 
-def _short_cell(cell: Cell) -> Cell:
-    return replace(stripped(cell), name=CELL_NAME, subject=_short(cell.subject))
-
-
 def neutral(text: str, paths: Iterable[str] = ()) -> str:
     """Returns the text without names, and with only the last part of paths outside `KEPT_FOLDERS`.
 
@@ -176,3 +192,92 @@ def _users() -> list[str]:
     with suppress(RuntimeError):
         users.append(Path.home().name)
     return users
+
+
+@click.command(NAME, cls=RigCommand)
+@click.argument("run_folder", metavar="OUT", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--cell",
+    type=CELL,
+    metavar="CELL",
+    help="A part of a cell's id that no other one has.  [default: the first conviction]",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.md",
+    help=f"Where the report goes.  [default: {NAME}.md in OUT]",
+)
+def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
+    """Writes a report of a convicted cell of OUT, for those who maintain the flashrom.
+
+    OUT is the --out folder of a run or a gate. The report is a Markdown file: what happened, the
+    line that runs it again, where it was seen. Beside it, under the same name, are the timeline as
+    a PNG and all events as JSON. Paths of this machine, its name and its user's are left out.
+    """
+    place = out or run_folder / f"{NAME}.md"
+    if not place.parent.is_dir():
+        raise BadInputError(
+            f"--out {place}: there is no folder {place.parent}", hint="make it first"
+        )
+    run, found = find_in_run(run_below(run_folder), cell)
+    reported = _reported(run_folder, run, found, place, is_chosen=cell is not None)
+    if reported.picture and reported.trace:
+        _write_attached(run, reported, reported.picture, reported.trace)
+    write_atomically(place, text_of(reported).encode())
+    click.echo(reported.line)
+    for file in (place, reported.picture, reported.trace):
+        if file is not None:
+            click.echo(f"  {file}")
+
+
+def _reported(run_folder: Path, run: Path, found: str, place: Path, *, is_chosen: bool) -> Reported:
+    report = read_report(run_below(run_folder))
+    result = next(each for each in read_results(run).cells if each.id == found)
+    if not is_chosen and result.verdict not in UNSAFE:
+        raise BadInputError(
+            f"{run_folder}: no cell was convicted", hint="name one with --cell to report it anyway"
+        )
+    if result.role == Role.FLOOR:
+        raise BadInputError(
+            f"{found}: is a floor, in which no flashrom runs", hint="name another cell with --cell"
+        )
+    cell = kept_cell(run, found)
+    if cell is None:
+        raise BadInputError(
+            f"{run / found}: has no cell.json of this rig",
+            hint="run the cell again, then report it",
+        )
+    case = next((each for each in report.cases if each.id == found), None)
+    if case is None:
+        raise BadInputError(
+            f"{run_folder}: the gate did not decide {found}", hint="name a cell of the candidate's"
+        )
+    has_events = bool(result.events_sha256) and (run / found / EVENTS).is_file()
+    return Reported(
+        report=report,
+        case=replace(case, cell=result),
+        cell=cell,
+        picture=place.with_suffix(".png") if has_events else None,
+        trace=place.with_suffix(".json") if has_events else None,
+    )
+
+
+def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -> None:
+    """Writes the timeline as a picture, and the events for a viewer."""
+    # matplotlib loads slowly, so only commands that draw load it.
+    from delayrig.features.report.timelines import timeline_picture
+
+    found = reported.case.id
+    chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])
+    write_atomically(picture, chart.png_file())
+    timeline = timeline_of(read_events(run / found), read_delays(run / found))
+    subject = reported.cell.subject.partition(":")[2]
+    paths = [subject] if "/" in subject else []
+    write_atomically(trace, neutral(as_perfetto(timeline).decode(), paths).encode())
+
+
+def _sources(run: Path, cell: CellResult) -> Sources:
+    sources = read_sources((run,))
+    only = [told for told in told_by_events(sources) if told[1].id == cell.id]
+    return with_facts(sources, jobs=1, done=lambda: None, only=only)
