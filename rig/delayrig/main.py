@@ -12,22 +12,22 @@ from delayrig import __version__
 from delayrig.cli.command import INTERRUPTED, drop_output
 from delayrig.cli.option_types import add_tree_option
 from delayrig.cli.verbosity import add_verbosity
-from delayrig.features.bug_report.command import bug_report
-from delayrig.features.cluster.command import scheduler, worker
+from delayrig.features.bug_report import bug_report
+from delayrig.features.cluster import scheduler, worker
 from delayrig.features.completion import completion
 from delayrig.features.coverage.command import coverage
 from delayrig.features.documents.command import measure, reference
-from delayrig.features.export.command import export, schema, trace
+from delayrig.features.export import export, schema, trace
 from delayrig.features.faults.command import faults
-from delayrig.features.figures.command import compare, parts, times, waste
+from delayrig.features.figures import compare, parts, times, waste
 from delayrig.features.find.command import find
 from delayrig.features.gate.command import gate
 from delayrig.features.graft.command import graft
 from delayrig.features.history.command import history
-from delayrig.features.images.command import images
+from delayrig.features.images import images
 from delayrig.features.latency.command import latency, wakeup
 from delayrig.features.like.command import like
-from delayrig.features.lists.command import chips, hazards, machines, plans, subjects
+from delayrig.features.lists import chips, hazards, machines, plans, subjects
 from delayrig.features.proposal.command import proposal
 from delayrig.features.report.command import report
 from delayrig.features.repro.command import repro, shrink

@@ -15,17 +15,15 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.features.selfcheck import benchmark
 from delayrig.features.selfcheck.benchmark import (
-    fold_stages,
-    job_costs,
-    measure_start,
-    read_stages,
-    sample,
-)
-from delayrig.features.selfcheck.cost_of_workers import (
     RunCost,
     WayCost,
     WorkersBenchmark,
+    fold_stages,
+    job_costs,
     measure_carrying,
+    measure_start,
+    read_stages,
+    sample,
 )
 from delayrig.features.selfcheck.terminal import ManyRuns, print_workers
 from delayrig.lanes.stages import (
@@ -172,7 +170,7 @@ MEASURE = """
 import sys
 from pathlib import Path
 import msgspec
-from delayrig.features.selfcheck.cost_of_workers import measure_run
+from delayrig.features.selfcheck.benchmark import measure_run
 found = measure_run([sys.executable, "-c", sys.argv[1], sys.argv[2]], Path(sys.argv[2]))
 print(msgspec.json.encode(found).decode())
 """
@@ -233,7 +231,7 @@ mkdir -p "$2/only" && touch "$2/only/result.json"
 COMPARE = """
 import sys
 from pathlib import Path
-from delayrig.features.selfcheck.cost_of_workers import benchmark_workers
+from delayrig.features.selfcheck.benchmark import benchmark_workers
 place = Path(sys.argv[2])
 benchmark_workers(place, "smoke", 1, 1, place / "out", print)
 """

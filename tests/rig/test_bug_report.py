@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from delayrig.base.errors import ExitCode
-from delayrig.features.bug_report.neutral import neutral
+from delayrig.features.bug_report import neutral
 from delayrig.main import main
 from delayrig.model.cell import Cell, Role
 from delayrig.model.result import Results, SubjectFacts, Verdict, write_results

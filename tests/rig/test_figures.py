@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
-from delayrig.features.figures.results import markdown_table, outcome, part_rows, time_rows
+from delayrig.features.figures import markdown_table, outcome, part_rows, time_rows
 from delayrig.main import main
 from delayrig.model.cell import Job, Role
 from delayrig.model.corner import Corner

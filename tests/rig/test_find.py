@@ -14,13 +14,17 @@ from delayrig.features.find.command import found_lines, line_of
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,
+    Symptom,
+    exit_code,
     pairs_of,
     search,
+    shows,
     values_of,
+    why_not,
     widest_first,
+    work_words,
 )
 from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code, shows, why_not, work_words
 from delayrig.main import main
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips

@@ -17,14 +17,14 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.decision.request import CANDIDATE, rounds_of
-from delayrig.features.export.schemas import KINDS, schema_of, schema_text
+from delayrig.features.export import KINDS, schema_of, schema_text
 from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
-from delayrig.present.formats import gerrit, github, markdown
 from delayrig.present.formats.known import FORMATS, wanted_formats
 from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run
+from delayrig.present.formats.text import ANNOTATIONS_MAX, COMMENT_BYTES_MAX, SUMMARY_BYTES_MAX
 from junitparser import Error, Failure, Skipped
 from junitparser.cli import main as junitparser_main
 from junitparser.xunit2 import JUnitXml
@@ -136,7 +136,7 @@ def test_junit_is_read_by_junitparser(report: Report, tmp_path: Path) -> None:
     }
     for test, case in zip(suite, report.cases, strict=True):
         assert test.name == case.id
-        assert test.time == pytest.approx(case.host_s, abs=0.001)
+        assert test.time == pytest.approx(case.cell.host_s, abs=0.001)
         assert [type(result) for result in test.result] == kinds[case.state]
         properties = {item.name: item.value for item in test.properties()}
         assert properties["verdict"] == case.cell.verdict
@@ -205,8 +205,8 @@ def test_github_gets_an_annotation_a_line_with_the_answer_first() -> None:
 def test_github_gets_no_more_than_it_keeps_and_is_told_of_the_rest(count: int) -> None:
     cells = [cell(f"c{n}", verdict=Verdict.CORRUPT) for n in range(count)]
     found = annotations(FORMATS["github"](report_of_run(results_of(*cells))))
-    assert len(found) == min(count + 1, github.KEPT)
-    if count >= github.KEPT:
+    assert len(found) == min(count + 1, ANNOTATIONS_MAX)
+    if count >= ANNOTATIONS_MAX:
         assert found[-1][2] == f"and {count - 8} cells more"
 
 
@@ -230,7 +230,7 @@ def test_markdown_is_a_heading_and_tables_for_a_reader_of_github_s(report: Repor
 def test_long_summary_is_cut_at_a_line_and_says_so() -> None:
     cells = [cell(f"c{n}", verdict=Verdict.CORRUPT, reason="x" * 9000) for n in range(200)]
     report = report_of_run(results_of(*cells))
-    for name, limit in (("markdown", markdown.LIMIT_BYTES), ("gerrit", gerrit.LIMIT_BYTES)):
+    for name, limit in (("markdown", SUMMARY_BYTES_MAX), ("gerrit", COMMENT_BYTES_MAX)):
         content = FORMATS[name](report)
         assert len(content) <= limit
         assert content.endswith(b"\n[cut]\n")

@@ -14,12 +14,17 @@ from delayrig.base import digest
 from delayrig.base.archive import unpack_archive, write_archive
 from delayrig.base.errors import LostGuestError, NotProvidedError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.features.images import command as images
-from delayrig.features.repro import guest_entry, watchers
+from delayrig.features import images
+from delayrig.features.repro import guest_entry, watched_lane
 from delayrig.features.repro.debugger import KILL, attached_words, find_gdb, packet, remote_words
 from delayrig.features.repro.look import EXTRA_MS, Look
-from delayrig.features.repro.watched_lane import host_commands, pasted, qemu_command
-from delayrig.features.repro.watchers import kept_awake, startable
+from delayrig.features.repro.watched_lane import (
+    host_commands,
+    kept_awake,
+    pasted,
+    qemu_command,
+    startable,
+)
 from delayrig.lanes.host.spec import PORT, Spec
 from delayrig.lanes.payload import spec_text
 from delayrig.machine import snapshot
@@ -412,7 +417,7 @@ class Sleeper(Machine):
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watchers, "WAKE_EACH_S", 0.001)
+    monkeypatch.setattr(watched_lane, "WAKE_EACH_S", 0.001)
 
 
 def test_machine_is_woken_until_nobody_looks_any_more() -> None:

@@ -18,12 +18,13 @@ from delayrig.decision.gate_judge import decide
 from delayrig.features.history.address import (
     VARIABLE,
     Address,
+    Choice,
     default_file,
     find_address,
+    moment,
     without_passwords,
 )
 from delayrig.features.history.recording import HistoryOptions, record
-from delayrig.features.history.schema import Choice, moment
 from delayrig.features.history.store import History
 from delayrig.features.history.table import TableFormat, table_of, write_table
 from delayrig.main import main
@@ -300,7 +301,7 @@ KEEP = """
 import sys
 from pathlib import Path
 from delayrig.features.history.recording import record
-from delayrig.features.history.schema import Choice
+from delayrig.features.history.address import Choice
 from delayrig.features.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])

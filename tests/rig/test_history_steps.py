@@ -9,19 +9,25 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from delayrig.features.history import change_point
-from delayrig.features.history.change_point import SIDE_MIN, values_min
+from delayrig.features.history.address import Choice
 from delayrig.features.history.command import CONFIDENCE
-from delayrig.features.history.plot import history_chart
-from delayrig.features.history.schema import Choice
-from delayrig.features.history.steps import Found, find_steps, points_of, series_of
+from delayrig.features.history.steps import (
+    SIDE_MIN,
+    Found,
+    find_steps,
+    points_of,
+    series_of,
+    values_min,
+)
+from delayrig.features.history.steps import change_points as every_change
+from delayrig.features.history.terminal import history_chart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict
 
 from tests.rig.builders import MS
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 
-change_points = partial(change_point.change_points, confidence=CONFIDENCE)
+change_points = partial(every_change, confidence=CONFIDENCE)
 OTHER_KERNEL = {**DIGESTS, "kernel": "0" * 64}
 
 

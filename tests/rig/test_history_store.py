@@ -15,7 +15,6 @@ import psycopg
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.decision.gate_judge import decide
-from delayrig.features.history.engine import open_engine
 from delayrig.features.history.schema import (
     HEAD,
     VERSION_TABLE,
@@ -23,7 +22,7 @@ from delayrig.features.history.schema import (
     bring_up_to_date,
     revision_of,
 )
-from delayrig.features.history.store import History
+from delayrig.features.history.store import History, open_engine
 from sqlalchemy import Connection, inspect, text
 
 from tests.conftest import Bound

@@ -16,9 +16,9 @@ from delayrig.features.selfcheck.known_bad import (
     answer_all,
     choose_for,
     in_disguise,
+    known_bad_page,
+    summary,
 )
-from delayrig.features.selfcheck.known_bad_page import known_bad_page
-from delayrig.features.selfcheck.terminal import summary
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit

@@ -9,7 +9,7 @@ import jsonschema
 import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.features.export.schemas import schema_of
+from delayrig.features.export import schema_of
 from delayrig.features.latency import explain, rows
 from delayrig.features.latency.charts import charts_of
 from delayrig.features.latency.page import latency_page

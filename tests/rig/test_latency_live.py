@@ -11,7 +11,7 @@ from delayrig import __version__
 from delayrig.base.errors import BadInputError
 from delayrig.features.latency import rows
 from delayrig.features.latency.explain import MARK, doubt_of, marked
-from delayrig.features.latency.live_place import rehearsal_of, with_windows
+from delayrig.features.latency.guest_place import rehearsal_of, with_windows
 from delayrig.features.latency.page import latency_page
 from delayrig.features.latency.place import PlaceFacts
 from delayrig.features.latency.profile import (

@@ -11,11 +11,10 @@ import msgspec
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.features.latency import guest_place, run
-from delayrig.features.latency.measure import measure_place
 from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.features.latency.profile import GuestProfile, parse_guests
 from delayrig.features.latency.result import FILE_NAME, LatencyReport, MachineReport
-from delayrig.features.latency.run import LatencyRequest, run_latency
+from delayrig.features.latency.run import LatencyRequest, measure_place, run_latency
 
 from tests.rig.measured import make_machine
 
@@ -61,17 +60,9 @@ class FakePlace:
         self.governor = name
 
 
-class Silent:
-    def begins(self, name: str, steps: int) -> None:
-        pass
-
-    def did(self, steps: int) -> None:
-        pass
-
-
 def test_only_the_series_of_a_governor_run_under_it() -> None:
     place = FakePlace(LIVE)
-    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Silent()))
+    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
     asked = [(each.series.governor, each.series.word) for each in found.readings]
     assert place.asked == asked
     governors = [governor for governor, _ in asked]

@@ -2,10 +2,11 @@
 """Pages of measured figures, and the rows and lines of them that a document quotes."""
 
 from delayrig.decision.decision import Decision, Limits, Outcome, Side
-from delayrig.features.documents.by_programmer import answer_lines, cost_rows
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
+    answer_lines,
+    cost_rows,
     firmwares_page,
     known_bad_page,
     newest_page,

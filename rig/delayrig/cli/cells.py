@@ -8,7 +8,7 @@ import click
 
 from delayrig.base.paths import Paths
 from delayrig.cli.command import UNCONFINED, Decorator, gathered, is_unconfined
-from delayrig.cli.option_types import CELL, SUBJECT, plan_option
+from delayrig.cli.option_types import CELL, SUBJECT, plan_option, seed_option
 from delayrig.cli.verbosity import note, noted
 from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
@@ -175,13 +175,7 @@ def cell_options(*, plan: str) -> Decorator:
             type=click.IntRange(1),
             help="Cells at a time; default: one per CPU, per two (lane host) or per four (live).",
         ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0),
-            default=1,
-            show_default=True,
-            help="Seed of all random data.",
-        ),
+        seed_option,
         programmers_option,
         connect_option,
         cluster_options,

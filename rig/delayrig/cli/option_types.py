@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 from click.decorators import FC
@@ -196,6 +196,19 @@ FLAGS = {
 def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
     """Returns the option `--plan` with that default."""
     return click.option("--plan", type=PLAN_NAME, default=default, show_default=True, help=about)
+
+
+AT_LEAST_ONE = click.IntRange(1)
+
+
+def number_option(
+    name: str, default: float, about: str, kind: click.ParamType[Any] = AT_LEAST_ONE
+) -> Callable[[FC], FC]:
+    """Returns an option that takes a number; its help shows the default."""
+    return click.option(name, type=kind, default=default, show_default=True, help=about)
+
+
+seed_option = number_option("--seed", 1, "Seed of all random data.", click.IntRange(0))
 
 
 def split_values(words: tuple[str, ...]) -> tuple[str, ...]:

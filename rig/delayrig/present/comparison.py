@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs side by side: compared runs, and the decision of a gate."""
 
+from collections import Counter
+
 from rich.console import Console
 from rich.markup import escape
 
@@ -24,7 +26,8 @@ def print_beside(beside: Beside, console: Console) -> None:
     for name, cells in (("first", beside.only_first), ("second", beside.only_second)):
         for cell in cells:
             console.print(f"doubt: in the {name} run only: {escape(cell)}", soft_wrap=True)
-    for unlike, count in _unlike(beside.pairs).items():
+    unlike_pairs = Counter(tuple(pair.unlike) for pair in beside.pairs if pair.unlike)
+    for unlike, count in unlike_pairs.items():
         console.print(
             f"doubt: {count} cells were run with another {', '.join(unlike)}: their times say"
             " nothing of the subject",
@@ -53,14 +56,6 @@ def _pair_table(pairs: list[CellPair]) -> FittedTable:
             "same" if pair.same_program else "another",
         )
     return table
-
-
-def _unlike(pairs: list[CellPair]) -> dict[tuple[str, ...], int]:
-    found: dict[tuple[str, ...], int] = {}
-    for pair in pairs:
-        if pair.unlike:
-            found[tuple(pair.unlike)] = found.get(tuple(pair.unlike), 0) + 1
-    return found
 
 
 def _print_sums(pairs: list[CellPair], console: Console) -> None:
@@ -114,13 +109,10 @@ def fault_table(groups: list[FaultGroup]) -> FittedTable:
     table = FittedTable(("change", "fault", *figures, "cell"), figures=figures, least=figures)
     for group in groups:
         fault = group.fault
-        short = rounded(-fault.margin_ns) if fault.margin_ns is not None else "-"
-        change = f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]"
-        what = escape(fault.what)
         table.add_row(
-            change,
-            what,
-            short,
+            f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]",
+            escape(fault.what),
+            rounded(-fault.margin_ns) if fault.margin_ns is not None else "-",
             *fault_lengths(fault),
             f"{len(group.cells)}",
             escape(group.cells[0]),

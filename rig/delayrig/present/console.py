@@ -32,10 +32,7 @@ BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
-    """A console that ignores a closed pipe.
-
-    rich would end with 1, which is a verdict of the rig.
-    """
+    """A console that ignores a closed pipe. rich would exit with 1, a verdict of the rig."""
 
     def on_broken_pipe(self) -> None:
         """Drops further output when the reader ends, as in `... | head`."""
@@ -150,10 +147,7 @@ class FittedTable:
         return table
 
     def _stacked(self, shown: Sequence[int], width: int) -> Iterator[Text | Padding]:
-        """Yields the table with words above figures.
-
-        Rows with the same words share one line of words.
-        """
+        """Yields the rows with their words above their figures; equal words only once."""
         words = [at for at in shown if not self._is_figure(at)]
         figures = [at for at in shown if self._is_figure(at)]
         widths = self._widths(figures, width - GAP)

@@ -12,13 +12,7 @@ from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.features.coverage.runs import (
-    RunCoverage,
-    find_coverage,
-    find_gate_coverage,
-    programs_left,
-    provide_programs,
-)
+from delayrig.features.coverage import runs
 from delayrig.features.coverage.terminal import print_coverage
 
 
@@ -43,13 +37,13 @@ def coverage(folder: Path) -> None:
     print_coverage(answer.coverages, answer.changed, make_console())
 
 
-def _of_gate(folder: Path, paths: Paths) -> RunCoverage:
+def _of_gate(folder: Path, paths: Paths) -> runs.RunCoverage:
     stored = read_decision(folder).baseline.stored
     before = [Path(stored)] if stored else rounds_of(folder, BASELINE)
-    programs = programs_left(before[0], paths, say_making) if stored else []
-    return find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths, programs)
+    programs = runs.programs_left(before[0], paths, say_making) if stored else []
+    return runs.find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths, programs)
 
 
-def _of_run(folder: Path, paths: Paths) -> RunCoverage:
-    programs = provide_programs(folder, paths, say_making)
-    return RunCoverage(coverages=find_coverage([folder], paths, programs))
+def _of_run(folder: Path, paths: Paths) -> runs.RunCoverage:
+    programs = runs.provide_programs(folder, paths, say_making)
+    return runs.RunCoverage(coverages=runs.find_coverage([folder], paths, programs))

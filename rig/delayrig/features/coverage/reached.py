@@ -63,10 +63,7 @@ def _chains(delays: Delays) -> Iterator[Chain]:
 
 
 def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
-    """Returns the delay functions and direct waits of a file.
-
-    Doubtful ones are left out, unless all functions are doubtful.
-    """
+    """Returns a file's delay functions and direct waits; doubtful functions only if all are."""
     found = {each for cell in cells for each in cell.functions if each.file == file}
     sure = [each for each in found if not each.doubt]
     functions = [each for each in found if not each.direct]

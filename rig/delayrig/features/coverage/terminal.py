@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Coverage of delay sites and changed waits, in words and as a table for the terminal.
-
-A changed wait is one clause; those that no cell reached come first.
-"""
+"""Coverage of delay sites and changed waits, in words and as a table for the terminal."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -20,17 +20,9 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, default_out
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
+from delayrig.features.documents import measured
 from delayrig.features.documents.event_reference import events_page
-from delayrig.features.documents.measured import (
-    firmwares_page,
-    gate_page,
-    known_bad_page,
-    newest_page,
-    requoted,
-    requoted_answer,
-    run_page,
-)
-from delayrig.features.lists.command import hazard_lines, subject_lines
+from delayrig.features.lists import hazard_lines, subject_lines
 from delayrig.features.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.features.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
@@ -142,28 +134,32 @@ def _write(part: str, folder: Path, checkout: Path) -> None:
     pages = checkout / PAGES
     if part == "default":
         results = read_results(folder / part)
-        write_text(pages / "default.md", run_page(results, made_with(results, find_paths())))
-        _quote(checkout, lambda text: requoted(text, results))
+        write_text(
+            pages / "default.md", measured.run_page(results, made_with(results, find_paths()))
+        )
+        _quote(checkout, lambda text: measured.requoted(text, results))
     elif part == "gate":
         decision = read_decision(folder / part)
-        _quote(checkout, lambda text: requoted_answer(text, decision))
+        _quote(checkout, lambda text: measured.requoted_answer(text, decision))
     elif part == "firmwares":
-        write_text(pages / "firmwares.md", firmwares_page(read_results(folder / part)))
+        write_text(pages / "firmwares.md", measured.firmwares_page(read_results(folder / part)))
 
 
 def _gate(folder: Path) -> str:
     runs = [read_results(folder / run) for run in WITH_DELAYS]
-    return gate_page(read_decision(folder / "gate"), runs)
+    return measured.gate_page(read_decision(folder / "gate"), runs)
 
 
 def _known_bad(folder: Path) -> str:
     paths = (folder / part / KNOWN_BAD_FILE for part in ("known-bad", "strangers"))
     plain, strange = (read_versioned(path, KnownBad, schema=SCHEMA) for path in paths)
-    return known_bad_page(plain, strange, read_results(folder / "never-accused"))
+    return measured.known_bad_page(plain, strange, read_results(folder / "never-accused"))
 
 
 def _newest(folder: Path) -> str:
-    return newest_page(*(read_results(folder / part) for part in ("newest", "programmers")))
+    return measured.newest_page(
+        *(read_results(folder / part) for part in ("newest", "programmers"))
+    )
 
 
 JOINED: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {

@@ -44,16 +44,8 @@ MEANINGS = {
     "schema": "The version of the stream.",
 }
 """The default meanings of keys that mean the same in every kind."""
-UNITS = {
-    "_ns": "ns",
-    "_us": "us",
-    "_ms": "ms",
-    "_ppm": "ppm",
-    "_bytes": "bytes",
-    "_kips": "kips",
-    "_pages": "pages",
-    "_insns": "instructions",
-}
+UNITS = {f"_{unit}": unit for unit in ("ns", "us", "ms", "ppm", "bytes", "kips", "pages")}
+UNITS["_insns"] = "instructions"
 TYPES = {
     "Ns": "ns",
     "Count": "number",

@@ -35,6 +35,7 @@ from delayrig.features.faults.scenario import (
 from delayrig.model.cell import Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import parse_events, requests
+from delayrig.present.formats.text import table
 from delayrig.subjects.subject import Subject, known_name, words_to_start
 
 EMULATOR_END_S = 15
@@ -278,10 +279,9 @@ def fault_table(runs: list[FaultRun]) -> str:
     """Returns a table of faults and their ends, with a column for each subject."""
     subjects = list(dict.fromkeys(run.subject for run in runs))
     kinds = [kind for kind in FaultKind if any(run.scenario.kind is kind for run in runs)]
-    rows = [["fault", *subjects], ["---"] * (len(subjects) + 1)]
-    rows += [[kind, *(_ends(runs, subject, kind) for subject in subjects)] for kind in kinds]
+    rows = [[kind, *(_ends(runs, subject, kind) for subject in subjects)] for kind in kinds]
     rows.append(["all", *(_ends(runs, subject, None) for subject in subjects)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return table(["fault", *subjects], rows)
 
 
 def _ends(runs: list[FaultRun], subject: str, kind: FaultKind | None) -> str:

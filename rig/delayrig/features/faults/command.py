@@ -10,18 +10,9 @@ import click
 from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out, say_making
-from delayrig.cli.option_types import SUBJECT
+from delayrig.cli.option_types import SUBJECT, number_option
 from delayrig.cli.verbosity import answers, tell_json
-from delayrig.features.faults.campaign import (
-    Bench,
-    EmulatorEnd,
-    FaultRun,
-    exit_code_of_faults,
-    fault_table,
-    host_subject,
-    run_campaign,
-    scenarios_of,
-)
+from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
 from delayrig.model.chips import read_chips
 from delayrig.plan.request import check_out
@@ -40,28 +31,12 @@ FILE_NAME = "faults.json"
     multiple=True,
     help="Runs this flashrom instead of all three; repeatable.",
 )
-@click.option(
-    "--runs",
-    type=click.IntRange(1),
-    default=72,
-    show_default=True,
-    help="Number of runs for each flashrom.",
-)
+@number_option("--runs", 72, "Number of runs for each flashrom.")
 @click.option("--run", "number", type=click.IntRange(0), help="Only the run with this number.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the faults."
-)
+@number_option("--seed", 1, "Seed of the faults.", click.IntRange(0))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
-@click.option(
-    "--jobs", type=click.IntRange(1), default=8, show_default=True, help="Runs at a time."
-)
-@click.option(
-    "--limit-s",
-    type=click.FloatRange(1),
-    default=60,
-    show_default=True,
-    help="A run that lasts longer counts as hung.",
-)
+@number_option("--jobs", 8, "Runs at a time.")
+@number_option("--limit-s", 60, "A run that lasts longer counts as hung.", click.FloatRange(1))
 @answers
 def faults(
     names: tuple[str, ...],
@@ -85,7 +60,7 @@ def faults(
     for name in names:
         check_subject(name, recipes, "--subject")
     numbers = range(runs) if number is None else range(number, number + 1)
-    bench = Bench(
+    bench = campaign.Bench(
         emulator=paths.emulator,
         chips=read_chips(paths.checkout),
         out=folder.absolute(),
@@ -94,23 +69,27 @@ def faults(
     with ExitStack() as stack:
         subjects = [
             stack.enter_context(
-                host_subject(provide_subject(name, recipes, paths, say_making), folder.absolute())
+                campaign.host_subject(
+                    provide_subject(name, recipes, paths, say_making), folder.absolute()
+                )
             )
             for name in names or FAULT_SUBJECTS
         ]
-        done = run_campaign(bench, subjects, scenarios_of(seed, numbers), jobs=jobs, finished=_show)
+        done = campaign.run_campaign(
+            bench, subjects, campaign.scenarios_of(seed, numbers), jobs=jobs, finished=_show
+        )
     write_json(folder / FILE_NAME, done)
     tell_json(done)
-    click.echo(fault_table(done))
-    sys.exit(exit_code_of_faults(done))
+    click.echo(campaign.fault_table(done))
+    sys.exit(campaign.exit_code_of_faults(done))
 
 
-def _show(run: FaultRun) -> None:
+def _show(run: campaign.FaultRun) -> None:
     scenario = run.scenario
     told = (
         f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"
     )
     click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
-    if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
+    if is_finding(run.end) or run.emulator is campaign.EmulatorEnd.FAILED:
         click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
         click.echo(f"    again: {run.rerun}")

@@ -3,7 +3,6 @@
 
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 
 import click
@@ -17,20 +16,22 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import SUBJECT, flag_option
+from delayrig.cli.option_types import SUBJECT, flag_option, number_option, seed_option
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.choice import delay_options_of
-from delayrig.decision.shrink import Shrunk, Step, shrink
+from delayrig.decision.shrink import Shrunk, shrink
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,
+    Symptom,
+    exit_code,
     pairs_of,
     search,
     values_of,
     widest_first,
+    work_words,
 )
 from delayrig.features.find.space import SOURCE, plan_for
-from delayrig.features.find.symptom import Symptom, exit_code, work_words
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
@@ -59,15 +60,9 @@ NAME = "find"
     type=click.IntRange(1),
     help="Maximum number of cells to try.  [default: all]",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
-@click.option(
-    "--limit-s",
-    type=click.FloatRange(1),
-    default=120,
-    show_default=True,
-    help="Host time to simplify the cell that was found.",
+@seed_option
+@number_option(
+    "--limit-s", 120, "Host time to simplify the cell that was found.", click.FloatRange(1)
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")
@@ -125,9 +120,11 @@ def find(
     )
     beside = BesideOurs(wanted, trials.run)
     kept = f"what was tried is kept in {folder}"
-    searched = until_interrupted(
-        search(wanted, cells, beside.run, partial(_show_cell, len(cells)), beside.own), kept=kept
-    )
+
+    def show(cell: Cell, result: CellResult) -> None:
+        note(f"[at most {len(cells)}] {result.verdict} {cell.id}")
+
+    searched = until_interrupted(search(wanted, cells, beside.run, show, beside.own), kept=kept)
     shrunk = None
     if searched.cell is not None:
         work = shrink(
@@ -135,21 +132,13 @@ def find(
             choice.chips,
             beside.run,
             limit_s=limit_s,
-            watch=_show_step,
+            watch=lambda step: note(step.line),
             shows=beside.shows,
         )
         shrunk = until_interrupted(work, kept=kept)
     why = _why(shrunk, beside.own(shrunk.result), trials) if shrunk else []
     _tell(wanted, searched, shrunk, choice.cells, why)
     sys.exit(exit_code(wanted, shrunk.result) if shrunk else ExitCode.PASS)
-
-
-def _show_cell(count: int, cell: Cell, result: CellResult) -> None:
-    note(f"[at most {count}] {result.verdict} {cell.id}")
-
-
-def _show_step(step: Step) -> None:
-    note(step.line)
 
 
 def _why(shrunk: Shrunk, own: CellResult | None, trials: Trials) -> list[str]:

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from delayrig.base.errors import BadInputError
-from delayrig.features.find.symptom import Symptom
+from delayrig.features.find.search import Symptom
 from delayrig.model.cell import Job, Programmer, slug
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import Corner

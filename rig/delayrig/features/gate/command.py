@@ -30,12 +30,19 @@ from delayrig.cli.command import (
     gathered,
     is_unconfined,
     print_error,
-    run_progress,
     say_making,
     until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import (
+    Verbosity,
+    make_console,
+    note,
+    progress_console,
+    tables_or_json,
+    tell_json,
+    verbosity,
+)
 from delayrig.decision.decision import FILE_NAME, Decision, Limits
 from delayrig.decision.gate_judge import Terms, decide
 from delayrig.decision.known_faults import FILE_NAME as KNOWN_FAULTS
@@ -60,21 +67,10 @@ from delayrig.decision.request import (
 )
 from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
 from delayrig.features.coverage.terminal import changed_wait_words
-from delayrig.features.export.command import format_option, read_report, speaks, write_formats
+from delayrig.features.export import format_option, read_report, speaks, write_formats
+from delayrig.features.gate import first_cells
 from delayrig.features.gate.early import EarlyAnswer
-from delayrig.features.gate.first_cells import (
-    REACHED,
-    FirstCells,
-    keep_reached,
-    reached_in,
-    read_reached,
-)
-from delayrig.features.history.recording import (
-    HistoryOptions,
-    history_options,
-    own_words,
-    record,
-)
+from delayrig.features.history import recording
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
@@ -145,7 +141,7 @@ class _Options:
     cluster: ClusterGiven
     delay: DelayOptions
     formats: tuple[str, ...]
-    history: HistoryOptions
+    history: recording.HistoryOptions
     dry_run: bool
 
 
@@ -229,7 +225,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @cluster_options
 @delay_options
 @format_option(required=False)
-@history_options
+@recording.history_options
 @tables_or_json
 @gathered("options", _Options)
 def gate(options: _Options) -> None:
@@ -261,53 +257,39 @@ def _gate(options: _Options) -> ExitCode:
         _build(options)
     request = _request(options, paths)
     folder = request.candidate.out
-    with run_progress() as progress:
+    with _GateProgress(request, options) as progress:
         runs = until_interrupted(
-            run_rounds(request, paths, _GateProgress(progress, _early(request, options))),
-            kept=f"finished cells are kept in {folder}",
+            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
-    keep_reached(paths.state / REACHED, seen)
+    first_cells.keep_reached(paths.state / first_cells.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
-        console.print(f"gate: {shlex.join(['rig/rig', *own_words()])}", soft_wrap=True)
+        console.print(f"gate: {shlex.join(['rig/rig', *recording.own_words()])}", soft_wrap=True)
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
-        record(kept_in, folder)
+        recording.record(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _GateProgress:
+class _GateProgress(RunProgress):
     """The progress of a gate, which also prints a No as soon as it is certain."""
 
-    progress: RunProgress
-    early: EarlyAnswer
-
-    def preparing(self, what: str) -> None:
-        self.progress.preparing(what)
-
-    def round_begins(self, number: int, rounds: int) -> None:
-        self.progress.round_begins(number, rounds)
-
-    def started(self, cells: int) -> None:
-        self.progress.started(cells)
+    def __init__(self, request: GateRequest, options: _Options) -> None:
+        super().__init__(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
+        stored = request.stored.results.measured if request.stored else []
+        self._early = EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
     def finished(self, result: CellResult) -> None:
-        self.progress.finished(result)
+        super().finished(result)
         side = result.id.split(".")[1]
-        if certain := self.early.finished(result, is_candidate=side == CANDIDATE):
+        if certain := self._early.finished(result, is_candidate=side == CANDIDATE):
             note(f"certain already: No, unsafe: {certain}")
-
-
-def _early(request: GateRequest, options: _Options) -> EarlyAnswer:
-    stored = request.stored.results.measured if request.stored else []
-    return EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
 
 def _with_both_sides(options: _Options, paths: Paths) -> _Options:
@@ -379,7 +361,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
     candidate = replace(
-        choice.request(plan, folder, seed=seed, argv=own_words(), jobs=options.jobs),
+        choice.request(plan, folder, seed=seed, argv=recording.own_words(), jobs=options.jobs),
         cells=cells,
         connect=options.connect,
         cluster=options.cluster.options(),
@@ -404,12 +386,12 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
 
 def _first(
     folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
-) -> FirstCells:
+) -> first_cells.FirstCells:
     theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
-    measured = reached_in(stored.results.cells) if stored else {}
-    return FirstCells(
+    measured = first_cells.reached_in(stored.results.cells) if stored else {}
+    return first_cells.FirstCells(
         sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
-        reached=read_reached(paths.state / REACHED) | measured,
+        reached=first_cells.read_reached(paths.state / first_cells.REACHED) | measured,
         watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
         kept=paths.images / KEPT,
     )

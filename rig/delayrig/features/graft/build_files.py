@@ -55,8 +55,8 @@ class Place:
     @property
     def assignment(self) -> Node | None:
         """Returns the innermost assignment whose value contains the node."""
-        found = (node for node in reversed(self.outer) if _is_assignment(node))
-        return next(found, None)
+        kind = mparser.AssignmentNode
+        return next((node for node in reversed(self.outer) if isinstance(node, kind)), None)
 
     @property
     def call(self) -> Node | None:
@@ -206,10 +206,6 @@ class MesonSource:
     def _replaced(self, node: Node, written: str) -> str:
         start, end = node.bytespan
         return self.text[:start] + written + self.text[end:]
-
-
-def _is_assignment(node: Node) -> bool:
-    return isinstance(node, mparser.AssignmentNode)
 
 
 def _as_written(place: Place, new: str) -> str:

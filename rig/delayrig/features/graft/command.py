@@ -14,19 +14,7 @@ from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.verbosity import Verbosity, is_plain, note, tables_or_json, tell_json, verbosity
-from delayrig.features.graft.pipeline import (
-    FILE_NAME,
-    SUMMARY,
-    Graft,
-    Planned,
-    check_folder,
-    gate_graft,
-    graft_copy,
-    graft_patches,
-    mail_of,
-    plan_graft,
-    tests_broken,
-)
+from delayrig.features.graft import pipeline
 from delayrig.features.history.recording import own_words
 
 VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
@@ -66,17 +54,17 @@ def graft(
     Exit codes are those of `gate`; 2 also if a tree is unsuitable or does not build, or if tests of
     its own fail that passed before.
     """
-    planned = plan_graft(tree, find_paths().checkout)
+    planned = pipeline.plan_graft(tree, find_paths().checkout)
     if dry_run:
         _tell(planned.graft)
         return
     if patches:
-        check_folder(tree, patches)
-        _tell(graft_patches(planned, patches, note))
+        pipeline.check_folder(tree, patches)
+        _tell(pipeline.graft_patches(planned, patches, note))
         click.echo(f"patches: {patches}, for `git am --signoff`")
         return
     folder = out or default_out("graft")
-    check_folder(tree, folder)
+    pipeline.check_folder(tree, folder)
     options = ["--plan", plan] if plan else []
     options += ["--jobs", str(jobs)] if jobs else []
     options += ["--no-color"] if is_plain() else []
@@ -84,22 +72,26 @@ def graft(
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 
 
-def _tell(done: Graft) -> None:
+def _tell(done: pipeline.Graft) -> None:
     tell_json(done)
     for number, step in enumerate(done.steps, 1):
         click.echo(f"{number}. {step.title}\n   {', '.join(step.files)}")
 
 
-def _graft(planned: Planned, out: Path, gate_options: list[str] | None, *, tests: bool) -> int:
-    done = graft_copy(planned, out, note, tests=tests)
-    broken, shown = tests_broken(done), verbosity() is not Verbosity.QUIET
+def _graft(
+    planned: pipeline.Planned, out: Path, gate_options: list[str] | None, *, tests: bool
+) -> int:
+    done = pipeline.graft_copy(planned, out, note, tests=tests)
+    broken, shown = pipeline.tests_broken(done), verbosity() is not Verbosity.QUIET
     if gate_options is not None and not broken:
-        done = msgspec.structs.replace(done, gate=gate_graft(done, out, gate_options, shown=shown))
-    mail = mail_of(done, shlex.join(["rig/rig", *own_words()]))
-    write_atomically(out / SUMMARY, mail.encode())
-    write_json(out / FILE_NAME, done)
+        done = msgspec.structs.replace(
+            done, gate=pipeline.gate_graft(done, out, gate_options, shown=shown)
+        )
+    mail = pipeline.mail_of(done, shlex.join(["rig/rig", *own_words()]))
+    write_atomically(out / pipeline.SUMMARY, mail.encode())
+    write_json(out / pipeline.FILE_NAME, done)
     tell_json(done)
-    click.echo(f"{mail}\nsummary: {out / SUMMARY}; patches: {out / 'patches'}")
+    click.echo(f"{mail}\nsummary: {out / pipeline.SUMMARY}; patches: {out / 'patches'}")
     if broken:
         raise BadInputError(
             "tests of the tree fail that passed before", hint=f"see {out / 'grafted.log'}"

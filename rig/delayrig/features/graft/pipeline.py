@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One graft from the tree to the summary: check, copy, commit, build, test, gate.
 
-`graft.json` is for programs, `summary.txt` for a mail.
+`graft.json` is for programs, `summary.txt` for a mail. The copy is a git repository of its own,
+with a commit for each step.
 """
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -20,11 +24,10 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.scratch import ScratchFolder
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, Excess, read_decision
-from delayrig.features.graft import repository
 from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
 from delayrig.features.graft.build_files import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
-from delayrig.features.graft.tree import Tree, find_tree, read_texts
+from delayrig.features.graft.tree import Tree, find_tree, left_out, read_texts, write_texts
 from delayrig.model.cell import Role
 from delayrig.model.result import UNSAFE
 
@@ -39,6 +42,19 @@ alone: nothing is calibrated, signals cut no wait short, and waits from
 ORIGINAL, GRAFTED, STEPS = "original", "grafted", "steps"
 PATCHES, GATE = "patches", "gate"
 STANDARD_ERROR = 2
+AS_FOUND = "The tree as it was found"
+FOUND, GRAFT = "as-found", "graft"
+# The copy is ours, so the user's hooks, signatures and line ends must not apply to it.
+SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.autocrlf": "false",
+    "commit.gpgsign": "false",
+    "init.defaultBranch": GRAFT,
+    "advice.detachedHead": "false",
+}
+OUTSIDE = re.compile(r"GIT_(?!AUTHOR|COMMITTER)")
+NOBODY = {"user.name": "flashrom delay rig", "user.email": "rig@localhost"}
+"""The author if git knows no name for the user."""
 
 
 class StepDone(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,12 +178,12 @@ def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Gra
     """Builds the tree before and after each step, and writes the patches. All else is temporary."""
     with ScratchFolder() as name:
         folder = Path(name, GRAFTED)
-        repository.copy_tree(planned.root, folder)
-        repository.commit_steps(folder, planned.steps)
+        copy_tree(planned.root, folder)
+        commit_steps(folder, planned.steps)
         build_steps(planned, folder, Path(name), say, range(len(planned.steps) + 1))
         to.mkdir(parents=True, exist_ok=True)
-        patches = repository.write_patches(folder, to)
-        lines = repository.changed_lines(folder)
+        patches = write_patches(folder, to)
+        lines = changed_lines(folder)
     return replace(planned.graft, patches=patches, lines=lines)
 
 
@@ -178,9 +194,9 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
     """
     out.mkdir(parents=True, exist_ok=True)
     say("copying the tree")
-    repository.copy_tree(planned.root, out / GRAFTED)
-    repository.copy_as_found(out / GRAFTED, out / ORIGINAL)
-    repository.commit_steps(out / GRAFTED, planned.steps)
+    copy_tree(planned.root, out / GRAFTED)
+    copy_as_found(out / GRAFTED, out / ORIGINAL)
+    commit_steps(out / GRAFTED, planned.steps)
     say(f"building {ORIGINAL}")
     original = build(out / ORIGINAL, planned.tree, out / f"{ORIGINAL}.log", tests=tests)
     with ScratchFolder() as name:
@@ -191,8 +207,8 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
         grafted = build(out / GRAFTED, planned.tree, out / f"{GRAFTED}.log", tests=tests)
     return replace(
         planned.graft,
-        patches=repository.write_patches(out / GRAFTED, out / PATCHES),
-        lines=repository.changed_lines(out / GRAFTED),
+        patches=write_patches(out / GRAFTED, out / PATCHES),
+        lines=changed_lines(out / GRAFTED),
         original=original,
         grafted=grafted,
     )
@@ -203,15 +219,16 @@ def build_steps(
 ) -> None:
     """Builds the tree after each of these numbers of steps, from the commits of `grafted`."""
     folder, log = scratch / STEPS, scratch / f"{STEPS}.log"
-    repository.copy_as_found(grafted, folder)
+    copy_as_found(grafted, folder)
     try:
         for number in numbers:
             say(f"building with step {number}" if number else f"building {ORIGINAL}")
-            repository.take_step(folder, number, len(planned.steps))
+            left = len(planned.steps) - number
+            _git(folder, "checkout", "--quiet", "--detach", f"{GRAFT}~{left}")
             with _blamed_on(planned, number):
                 build(folder, planned.tree, log, tests=False)
     finally:
-        repository.drop_copy(grafted, folder)
+        _git(grafted, "worktree", "remove", "--force", str(folder.absolute()))
 
 
 @contextmanager
@@ -253,3 +270,67 @@ def tests_broken(graft: Graft) -> bool:
     before = graft.original.tests if graft.original else None
     now = graft.grafted.tests if graft.grafted else None
     return bool(before and now and now.failed > before.failed)
+
+
+def copy_tree(root: Path, folder: Path) -> None:
+    """Copies the tree into a new git repository, without `.git` and meson's build folders."""
+    shutil.copytree(root, folder, symlinks=True, ignore=left_out)
+    _git(folder, "init", "--quiet", "--template=")
+    _commit(folder, AS_FOUND)
+    _git(folder, "tag", FOUND)
+
+
+def copy_as_found(grafted: Path, folder: Path) -> None:
+    """Checks out the tree without the graft to `folder`, as a worktree of `grafted`."""
+    _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
+
+
+def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
+    for step in steps:
+        write_texts(folder, step.changed)
+        _commit(folder, step.message)
+
+
+def write_patches(folder: Path, to: Path) -> list[str]:
+    """Writes the patches for `git am`; returns their names, in order."""
+    words = ("format-patch", "--quiet", "--no-signature", "--output-directory", str(to.absolute()))
+    _git(folder, *words, FOUND)
+    return sorted(path.name for path in to.glob("*.patch"))
+
+
+def changed_lines(folder: Path) -> str:
+    """Returns the changed files of the whole graft, each with its number of changed lines."""
+    return _git(folder, "diff", "--stat=72", FOUND, "HEAD")
+
+
+def _commit(folder: Path, message: str) -> None:
+    _git(folder, "add", "--all", "--force", ".")
+    _git(folder, "commit", "--quiet", "--allow-empty", f"--message={message}")
+
+
+def _git(folder: Path, *words: str) -> str:
+    known = _run(folder, "var", "GIT_AUTHOR_IDENT").returncode == 0
+    settings = SETTINGS if known else SETTINGS | NOBODY
+    options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+    done = _run(folder, *options, *words)
+    if done.returncode != 0:
+        raise RigFaultError(
+            f"git {words[0]} in {folder} ended with {done.returncode}: {done.stderr.strip()}",
+            hint="run it there by hand",
+        )
+    return done.stdout
+
+
+def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    # If the rig runs inside a git hook, these variables name another
+    meant = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
+    return subprocess.run(
+        die_with_parent(["git", *words]),
+        cwd=folder,
+        env=meant,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )

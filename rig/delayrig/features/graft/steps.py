@@ -126,10 +126,7 @@ def drop_old_functions(name: str, text: str) -> str:
 
 
 def _with_static(text: str) -> str:
-    """Makes the old functions static.
-
-    They have no declarations any more, and some builds refuse a function without a prototype.
-    """
+    """Makes the old functions static, because some builds refuse one without a prototype."""
     functions = "|".join((*DROPPED, *REPLACED))
     return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The address of the history: a database, named by a URL in SQLAlchemy's form."""
+"""The address of the history, a database named by a URL in SQLAlchemy's form; its chosen runs."""
 
+import datetime as dt
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,38 @@ EXAMPLES = "such as sqlite:////srv/rig/history.sqlite or postgresql://user@host/
 PSYCOPG = "postgresql+psycopg"
 """The driver that comes with the rig."""
 SQLITE = "sqlite"
+AGO = re.compile(r"(\d{1,6})([hdw])")
+UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A choice of runs. An empty value sets no condition."""
+
+    numbers: tuple[int, ...] = ()
+    subject: str = ""
+    plan: str = ""
+    lane: str = ""
+    since: str = ""
+    before: str = ""
+    limit: int | None = None
+    """The number of newest runs to take."""
+
+
+def moment(text: str, now: dt.datetime, *, option: str) -> str:
+    """Returns the UTC time of a date, a time or an age; raises `BadInputError`."""
+    ago = AGO.fullmatch(text)
+    try:
+        if ago:
+            found = now - dt.timedelta(**{UNITS[ago[2]]: int(ago[1])})
+        elif not (found := dt.datetime.fromisoformat(text)).tzinfo:
+            found = found.replace(tzinfo=dt.UTC)
+        return found.astimezone(dt.UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError) as error:
+        raise BadInputError(
+            f"{option} {text}: {error}",
+            hint="give a date (2026-01-31), a time of UTC (2026-01-31T12:00), or 12h, 7d, 8w ago",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,10 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.cli.command import Decorator, RigGroup, gathered
+from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.two_runs import inputs_of
-from delayrig.features.history.address import NONE, VARIABLE, find_address
+from delayrig.features.history.address import NONE, VARIABLE, Choice, find_address, moment
 from delayrig.features.history.recording import history_url
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
@@ -23,7 +24,6 @@ from delayrig.present.console import say
 from delayrig.present.results import print_results
 
 if TYPE_CHECKING:
-    from delayrig.features.history.schema import Choice
     from delayrig.features.history.steps import Found
     from delayrig.features.history.store import History
 
@@ -32,9 +32,7 @@ CONFIDENCE = 0.99
 LANES = [name.value for name in LaneName]
 
 
-def _wanted(subject: str, plan: str, lane: str | None, since: str) -> "Choice":
-    from delayrig.features.history.schema import Choice
-
+def _wanted(subject: str, plan: str, lane: str | None, since: str) -> Choice:
     since = _moment(since, "--since")
     return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
 
@@ -95,21 +93,15 @@ _history_option = gathered("store", opened_history, history_url)
 
 @history.command("list")
 @_choosing(_any_subject)
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=LIMIT,
-    show_default=True,
-    help="Number of runs, the newest.",
-)
+@number_option("--limit", LIMIT, "Number of runs, the newest.")
 @_history_option
 @tables_or_json
-def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
+def list_runs(wanted: Choice, limit: int, store: "History") -> None:
     """Lists runs, the newest last."""
     from delayrig.features.history.terminal import list_table, listed
 
-    runs = [listed(entry) for entry in store.summaries(replace(wanted, limit=limit))]
-    tell_json(runs)
+    runs = store.summaries(replace(wanted, limit=limit))
+    tell_json([listed(run) for run in runs])
     console = make_console()
     if runs:
         console.print(list_table(runs))
@@ -123,8 +115,6 @@ def list_runs(wanted: "Choice", limit: int, store: "History") -> None:
 @tables_or_json
 def show_run(number: int, store: "History") -> None:
     """Shows a run as it was shown then."""
-    from delayrig.features.history.schema import Choice
-
     results = store.load(number)
     tell_json(results)
     console = make_console()
@@ -142,7 +132,7 @@ def show_run(number: int, store: "History") -> None:
 @click.option("--svg", type=click.Path(path_type=Path), help="Draws it into this SVG file instead.")
 @_history_option
 @tables_or_json
-def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
+def plot(wanted: Choice, svg: Path | None, store: "History") -> None:
     """Shows SUBJECT's total time over runs.
 
     Only totals of the same cells are joined by a line: the same plan and lane, and all timed.
@@ -157,23 +147,22 @@ def plot(wanted: "Choice", svg: Path | None, store: "History") -> None:
     if svg is None:
         print_plot(series, make_console())
         return
-    from delayrig.features.history.plot import history_chart
+    from delayrig.features.history.terminal import history_chart
 
     write_atomically(svg, history_chart(series, wanted.subject).svg_file())
 
 
 @history.command("steps")
 @_choosing(_one_subject)
-@click.option(
+@number_option(
     "--confidence",
-    type=click.FloatRange(0.5, 0.999),
-    default=CONFIDENCE,
-    show_default=True,
-    help="Confidence that real time stepped at all.",
+    CONFIDENCE,
+    "Confidence that real time stepped at all.",
+    click.FloatRange(0.5, 0.999),
 )
 @_history_option
 @tables_or_json
-def steps(wanted: "Choice", confidence: float, store: "History") -> None:
+def steps(wanted: Choice, confidence: float, store: "History") -> None:
     """Finds the runs at which SUBJECT's time stepped, and what changed there.
 
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
@@ -212,8 +201,6 @@ def add(out: Path, store: "History") -> None:
 @history_url
 def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
     """Removes runs by their NUMBERS, or old ones; folders of runs stay."""
-    from delayrig.features.history.schema import Choice
-
     if bool(numbers) == bool(before):
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
     store = opened_history(url)
@@ -232,7 +219,7 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
 )
 @_choosing(_any_subject)
 @history_url
-def export_table(file: Path, form: str, wanted: "Choice", url: str | None) -> None:
+def export_table(file: Path, form: str, wanted: Choice, url: str | None) -> None:
     """Writes runs as one table, a row a cell, into FILE."""
     require_extra("parquet", f"--format {form}")
     from delayrig.features.history.table import TableFormat, table_of, write_table
@@ -267,6 +254,4 @@ def _no_runs(store: "History", subject: str) -> BadInputError:
 
 
 def _moment(text: str, option: str) -> str:
-    from delayrig.features.history.schema import moment
-
     return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

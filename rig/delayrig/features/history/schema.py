@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the history, and the choice of its runs.
+"""The tables of the history.
 
 A change of the tables needs a new revision, and may only add tables and nullable columns. An older
 history gets them when it is next used. Figures that are compared over many runs have columns;
 `DocumentRow` holds the whole run.
 """
 
-import datetime as dt
-import re
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlalchemy import (
     BigInteger,
-    ColumnElement,
     Connection,
     Double,
     ForeignKey,
@@ -22,7 +18,6 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Text,
-    exists,
     inspect,
     text,
 )
@@ -42,8 +37,6 @@ NAMES = {
 CASCADE = "CASCADE"
 ADVISORY_LOCK = 0x666C6173
 """The key of PostgreSQL's lock for a change of the schema. SQLite locks the file."""
-AGO = re.compile(r"(\d{1,6})([hdw])")
-UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Base(DeclarativeBase):
@@ -208,45 +201,3 @@ def _add_columns(connection: Connection) -> None:
                 connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
         for index in table.indexes:
             index.create(connection, checkfirst=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A choice of runs. An empty value sets no condition."""
-
-    numbers: tuple[int, ...] = ()
-    subject: str = ""
-    plan: str = ""
-    lane: str = ""
-    since: str = ""
-    before: str = ""
-    limit: int | None = None
-    """The number of newest runs to take."""
-
-    def conditions(self) -> list[ColumnElement[bool]]:
-        mine = (CellRow.run == RunRow.id) & (CellRow.subject == self.subject)
-        all_known = (
-            (self.numbers, RunRow.id.in_(self.numbers)),
-            (self.subject, exists().where(mine)),
-            (self.plan, RunRow.plan == self.plan),
-            (self.lane, RunRow.lane == self.lane),
-            (self.since, RunRow.started >= self.since),
-            (self.before, RunRow.started < self.before),
-        )
-        return [condition for given, condition in all_known if given]
-
-
-def moment(text: str, now: dt.datetime, *, option: str) -> str:
-    """Returns the UTC time of a date, a time or an age; raises `BadInputError`."""
-    ago = AGO.fullmatch(text)
-    try:
-        if ago:
-            found = now - dt.timedelta(**{UNITS[ago[2]]: int(ago[1])})
-        elif not (found := dt.datetime.fromisoformat(text)).tzinfo:
-            found = found.replace(tzinfo=dt.UTC)
-        return found.astimezone(dt.UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError) as error:
-        raise BadInputError(
-            f"{option} {text}: {error}",
-            hint="give a date (2026-01-31), a time of UTC (2026-01-31T12:00), or 12h, 7d, 8w ago",
-        ) from error

@@ -1,77 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A history in a terminal, and as values for other programs."""
+"""A history in a terminal, as values for other programs, and as a chart."""
 
-from collections import Counter
+import datetime as dt
 from collections.abc import Sequence
 
-import msgspec
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.text import counted
-from delayrig.features.history.steps import Found, Series, Step
+from delayrig.features.history.steps import Found, Point, Series, Step
 from delayrig.features.history.store import Summary
-from delayrig.model.cell import Role
 from delayrig.present.console import FittedTable
 from delayrig.present.notable import STYLES
+from delayrig.present.pages.charts import SERIES, Chart, new_figure
 
 BAR_WIDTH = 30
 CELLS_SHOWN = 3
+PLOT_IN, ROW_IN = 3.4, 0.24
+"""The heights, in inches, of the plot and of a row of the legend above it."""
+LEGEND_COLUMNS = 2
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    number: int
-    started: str
-    plan: str
-    lane: str
-    seed: str
-    subjects: dict[str, str]
-    """The version of each measured subject, by its name."""
-    cells: int
-    cells_planned: int
-    interrupted: bool
-    verdicts: dict[str, int]
-    total_ns: int
-    exit_code: int
-    rig_version: str
-    commit: str
-    qemu_version: str
-    host: str
-    gate: int | None
-    side: str
-    outcome: str
-
-
-def listed(summary: Summary) -> Listed:
+def listed(summary: Summary) -> dict[str, object]:
+    """Returns the run for other programs."""
     run, gate = summary.run, summary.gate
-    measured = [kind for kind in summary.kinds if kind.role == Role.MEASURE]
-    verdicts: Counter[str] = Counter()
-    for kind in summary.kinds:
-        verdicts[kind.verdict] += kind.cells
-    return Listed(
-        number=run.id,
-        started=run.started,
-        plan=run.plan,
-        lane=run.lane,
-        seed=run.seed,
-        subjects={kind.subject: kind.subject_version for kind in measured},
-        cells=verdicts.total(),
-        cells_planned=run.cells_planned,
-        interrupted=run.interrupted,
-        verdicts=dict(verdicts),
-        total_ns=sum(kind.total_ns for kind in measured),
-        exit_code=run.exit_code,
-        rig_version=run.rig_version,
-        commit=run.rig_commit,
-        qemu_version=run.qemu_version,
-        host=run.host,
-        gate=gate.gate if gate else None,
-        side=gate.side if gate else "",
-        outcome=summary.outcome,
-    )
+    return {
+        "number": run.id,
+        "started": run.started,
+        "plan": run.plan,
+        "lane": run.lane,
+        "seed": run.seed,
+        "subjects": {kind.subject: kind.subject_version for kind in summary.measured},
+        "cells": summary.verdicts.total(),
+        "cells_planned": run.cells_planned,
+        "interrupted": run.interrupted,
+        "verdicts": dict(summary.verdicts),
+        "total_ns": summary.total_ns,
+        "exit_code": run.exit_code,
+        "rig_version": run.rig_version,
+        "commit": run.rig_commit,
+        "qemu_version": run.qemu_version,
+        "host": run.host,
+        "gate": gate.gate if gate else None,
+        "side": gate.side if gate else "",
+        "outcome": summary.outcome,
+    }
 
 
-def list_table(runs: Sequence[Listed]) -> FittedTable:
+def list_table(runs: Sequence[Summary]) -> FittedTable:
     table = FittedTable(
         (
             *("run", "started (UTC)", "plan", "lane", "subjects", "verdicts", "gate"),
@@ -80,21 +57,22 @@ def list_table(runs: Sequence[Listed]) -> FittedTable:
         figures=("run", "cells", "total s", "exit"),
         least=("lane", "gate"),
     )
-    for run in runs:
-        whole = run.cells == run.cells_planned and not run.interrupted
+    for each in runs:
+        run, gate, cells = each.run, each.gate, each.verdicts.total()
+        whole = cells == run.cells_planned and not run.interrupted
         table.add_row(
-            f"{run.number}",
+            f"{run.id}",
             when(run.started),
             escape(run.plan),
             run.lane,
-            escape(", ".join(run.subjects)) or "-",
+            escape(", ".join(dict.fromkeys(kind.subject for kind in each.measured))) or "-",
             " ".join(
                 f"[{STYLES.get(verdict, 'none')}]{count} {escape(verdict)}[/]"  # type: ignore[call-overload]
-                for verdict, count in run.verdicts.items()
+                for verdict, count in each.verdicts.items()
             ),
-            f"{run.gate}: {run.side}, {run.outcome}" if run.gate else "-",
-            f"{run.cells}" if whole else f"[yellow]{run.cells} of {run.cells_planned}[/]",
-            f"{run.total_ns / 1e9:.3f}",
+            f"{gate.gate}: {gate.side}, {each.outcome}" if gate else "-",
+            f"{cells}" if whole else f"[yellow]{cells} of {run.cells_planned}[/]",
+            f"{each.total_ns / 1e9:.3f}",
             f"{run.exit_code}",
         )
     return table
@@ -168,3 +146,36 @@ def reason(step: Step, unlike: Sequence[str]) -> str:
 def when(started: str) -> str:
     """Returns the time to the minute."""
     return started[:16].replace("T", " ")
+
+
+def history_chart(series: Sequence[Series], subject: str) -> Chart:
+    """Returns a chart with a line for each series, because series differ in their cells."""
+    rows = -(-len(series) // LEGEND_COLUMNS)
+    with new_figure(height_in=PLOT_IN + ROW_IN * rows) as figure:
+        axes = figure.add_subplot()
+        for number, one in enumerate(series):
+            axes.plot(
+                np.array([_moment(point) for point in one.points]),
+                [point.total_ns / 1e9 for point in one.points],
+                color=SERIES[number % len(SERIES)].value,
+                marker="os^Dv"[number % 5],
+                label=one.name,
+            )
+        axes.set_ylabel("total time in s")
+        axes.set_ylim(bottom=0)
+        axes.grid(axis="y")
+        figure.legend(loc="outside upper left", ncols=LEGEND_COLUMNS)
+        figure.autofmt_xdate()
+    described = "; ".join(
+        f"{one.name}: {len(one.points)} runs, {one.points[0].total_ns / 1e9:.3f} s first,"
+        f" {one.points[-1].total_ns / 1e9:.3f} s last"
+        for one in series
+    )
+    title = f"Total time of {subject}"
+    return Chart(title=title, description=f"{subject}. {described}", figure=figure)
+
+
+def _moment(point: Point) -> np.datetime64:
+    """Returns the start of the point's run in UTC, without a time zone, as matplotlib needs it."""
+    started = dt.datetime.fromisoformat(point.run.started).astimezone(dt.UTC)
+    return np.datetime64(started.replace(tzinfo=None), "s")

@@ -12,6 +12,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, default_out, until_interrupted
+from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, progress_console, tables_or_json, tell_json
 from delayrig.features.latency.place import GUEST_LANES
 from delayrig.features.latency.profile import (
@@ -57,16 +58,8 @@ DEFAULT_GOVERNORS = ("ondemand", "performance")
     help="Measures on that CPU, of guests as well; default: the first.",
 )
 @click.option("--quick", is_flag=True, help="Fewer readings: some 20 s on this machine.")
-@click.option(
-    "--eaters",
-    type=click.IntRange(1, EATERS_MAX),
-    default=1,
-    show_default=True,
-    help="CPU eaters on each CPU under load.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Guests at a time."
-)
+@number_option("--eaters", 1, "CPU eaters on each CPU under load.", click.IntRange(1, EATERS_MAX))
+@number_option("--jobs", 1, "Guests at a time.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for JSON, SVG and the page.")
 @tables_or_json
 def latency(
@@ -165,27 +158,11 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     type=click.Choice(GOVERNORS),
     help="Governor of the guest; repeatable.  [default: ondemand and performance]",
 )
-@click.option(
-    "--mips",
-    type=click.FloatRange(4, 200),
-    default=20.0,
-    show_default=True,
-    help="The core's full speed; it idles at a quarter of it.",
+@number_option(
+    "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", click.FloatRange(4, 200)
 )
-@click.option(
-    "--eaters",
-    type=click.IntRange(1, 64),
-    default=2,
-    show_default=True,
-    help="CPU eaters beside the sleeps.",
-)
-@click.option(
-    "--count",
-    type=click.IntRange(10, 2000),
-    default=200,
-    show_default=True,
-    help="Sleeps of each measurement.",
-)
+@number_option("--eaters", 2, "CPU eaters beside the sleeps.", click.IntRange(1, 64))
+@number_option("--count", 200, "Sleeps of each measurement.", click.IntRange(10, 2000))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
 @click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
 @tables_or_json

@@ -72,10 +72,7 @@ class Governors:
         return ()
 
     def set_all(self, name: str) -> None:
-        """Sets the governor of every CPU.
-
-        If this user may not, restores all of them and raises `OSError`.
-        """
+        """Sets the governor of every CPU, or restores all and raises `OSError`."""
         if not self._journal.is_file():
             before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
             self._journal.parent.mkdir(parents=True, exist_ok=True)

@@ -5,15 +5,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from delayrig.features.latency import explain, rows
-from delayrig.features.latency.charts import (
-    Chart,
-    growth_chart,
-    slack_chart,
-    steps_chart,
-    sweep_chart,
-    table_chart,
-)
+from delayrig.features.latency import charts, explain, rows
 from delayrig.features.latency.explain import MEANING, Said
 from delayrig.features.latency.result import LatencyReport, MachineReport, Reading
 from delayrig.features.latency.result import Section as Part
@@ -90,7 +82,7 @@ def _table(machines: Machines) -> Markup:
         " make it."
     )
     body += paragraph(f"The figures of the proposal are from: {source.source} ({source.method}).")
-    body += table_html(figures) + _chart(table_chart(machines), figures)
+    body += table_html(figures) + _chart(charts.table_chart(machines), figures)
     quantiles = table_html(rows.quantile_rows(machines))
     body += details("With median and 99th percentile", quantiles)
     return body + table_html(energy) if energy.rows else body
@@ -140,8 +132,8 @@ def _select(machines: Machines) -> Markup:
             for each in machine.of(Part.SWEEP)
         ]
         body += bullets(filter(None, said))
-        body += _chart(sweep_chart(machine), _sweep_rows(machine, Part.SWEEP))
-        body += _chart(steps_chart(machine), _sweep_rows(machine, Part.STEPS))
+        body += _chart(charts.sweep_chart(machine), _sweep_rows(machine, Part.SWEEP))
+        body += _chart(charts.steps_chart(machine), _sweep_rows(machine, Part.STEPS))
     return body
 
 
@@ -178,7 +170,7 @@ def _jitter(machines: Machines) -> Markup:
         body += paragraph(f"{growth.source} ({growth.note}): {said}")
     body += table_html(rows.jitter_rows(machines))
     for machine in machines:
-        body += _chart(growth_chart(machine), grown)
+        body += _chart(charts.growth_chart(machine), grown)
     power = rows.power_rows(machines)
     if power.rows:
         body += Markup("<h3>By governor and idle state</h3>") + table_html(power)
@@ -193,7 +185,7 @@ def _slack(machines: Machines) -> Markup:
         " changed it, and nothing for real-time policies."
     )
     said = _said((machine, explain.say_slack(machine)) for machine in machines)
-    return about + said + (_chart(slack_chart(machines), found) or table_html(found))
+    return about + said + (_chart(charts.slack_chart(machines), found) or table_html(found))
 
 
 def _method(report: LatencyReport) -> Markup:
@@ -214,7 +206,7 @@ def _method(report: LatencyReport) -> Markup:
     return body
 
 
-def _chart(chart: Chart | None, beside: Table) -> Markup:
+def _chart(chart: charts.Chart | None, beside: Table) -> Markup:
     if chart is None:
         return Markup("")
     return paragraph(chart.words) + chart.html(caption=chart.title, table=beside)

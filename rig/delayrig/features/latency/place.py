@@ -67,10 +67,7 @@ class Place(Protocol):
         """Returns a line of the measuring program for each series, in their order."""
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Returns the JSON of cyclictest, and how the place kept up.
-
-        Raises `MissingError` if it cannot run there.
-        """
+        """Returns cyclictest's JSON, and how the place kept up, or raises `MissingError`."""
 
     async def set_governor(self, name: str) -> None:
         """Sets the governor until the next call; an empty name restores the old one."""

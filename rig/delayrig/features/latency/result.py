@@ -240,10 +240,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     slack_ns: int
     """The timer slack of ordinary processes, unless a series says otherwise."""
     nice: int
-    """The nice value of ordinary series.
-
-    Above 0 the kernel is less exact with select() and poll().
-    """
+    """The nice value of ordinary series. Above 0, select() and poll() are less exact."""
     timers: Timers
     audit: Audit
     ticks: Ticks | None

@@ -1,32 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures every requested place, and writes the results."""
+"""Measures every requested place, and writes the results.
+
+Of a place it measures the timers first, then the suitable series, then cyclictest.
+"""
 
 import asyncio
+import dataclasses
 import datetime as dt
+import itertools
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig import __version__
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import NOT_JSON
 from delayrig.base.paths import Paths
-from delayrig.features.latency.host_place import HOST, EnergyMeter, open_host
-from delayrig.features.latency.measure import measure_place
-from delayrig.features.latency.place import Place
+from delayrig.features.latency import program_output
+from delayrig.features.latency.explain import doubt_of
+from delayrig.features.latency.host_place import ABSENT, HOST, EnergyMeter, open_host
+from delayrig.features.latency.place import Line, MissingError, Place
 from delayrig.features.latency.profile import GuestProfile, LiveProfile, measured_cpus
 from delayrig.features.latency.result import (
     FILE_NAME,
     PAGE_NAME,
+    Audit,
+    Cyclic,
+    Kind,
     LatencyReport,
     MachineReport,
+    Reading,
+    Series,
     write_report,
 )
+from delayrig.features.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
 from delayrig.features.latency.terminal import LatencyProgress
 from delayrig.lanes.supplies import CpuPool
+from delayrig.model.lane import LaneName
 from delayrig.subjects.recipes import read_recipes
+
+CHUNK = 20
+"""The number of series in one call of a place, at most SPEC_WORDS_MAX of images/agent/spec.h.
+
+Progress is reported after each call.
+"""
+GUEST_LOOPS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +127,7 @@ async def _measure_guests(
 ) -> None:
     """Measures the guests, as many at a time as allowed, and keeps each when it ends."""
     # The libraries for guests are loaded only if a guest is requested.
-    from delayrig.features.latency.guest_place import open_guest
-    from delayrig.features.latency.live_place import open_live_guest
+    from delayrig.features.latency.guest_place import open_guest, open_live_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
 
@@ -141,3 +162,184 @@ def _write_pages(report: LatencyReport, out: Path) -> None:
     for chart in charts_of(report.machines):
         write_atomically(out / f"{anchor(chart.title)}.svg", chart.svg_file())
     write_atomically(out / PAGE_NAME, latency_page(report))
+
+
+async def measure_place(
+    place: Place,
+    *,
+    quick: bool,
+    eaters: int,
+    progress: LatencyProgress,
+    meter: EnergyMeter | None = None,
+) -> MachineReport:
+    began_s = time.monotonic()
+    facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
+    cpu = facts.cpus[0]
+    about, audit, ticks_line = await place.measure(_first(cpu))
+    ticks = program_output.ticks_of(TICKS_SPAN_NS, ticks_line)
+    timers = program_output.timers_of(about, ticks, cpu)
+    asked = programme(facts, extent, low_resolution=not timers.high_resolution)
+    progress.begins(facts.name, len(asked) + len(program_output.INTERFACES) * len(_loads(place)))
+    missing = [ABSENT] if meter is not None and not meter.is_there else []
+    readings = await _take(place, asked, progress, missing, meter)
+    cyclic = await _take_cyclictest(place, extent, progress, missing)
+    if not facts.governors and facts.lane == LaneName.HOST:
+        missing.append("cpufreq: this kernel offers no governors to choose from")
+    if about["nice"] > 0:
+        missing.append(f"figures at nice 0: this was run at nice {about['nice']}")
+    return MachineReport(
+        name=facts.name,
+        lane=facts.lane,
+        arch=facts.arch,
+        mips=facts.mips,
+        core_mips=list(facts.core_mips),
+        about=facts.about,
+        cpus=len(facts.core_mips) or len(about["cpus"]),
+        measured_cpus=list(facts.cpus),
+        kernel=about["kernel"],
+        kernel_version=about["kernel_version"],
+        cmdline=_known_words(about),
+        clocksource=about.get("clocksource", ""),
+        clockevent=about.get("clockevent", ""),
+        idle_driver=about.get("idle_driver", ""),
+        governors=list(facts.governors),
+        idle_states=list(facts.idle_states),
+        slack_ns=facts.usual_slack_ns or about["slack_ns"],
+        nice=about["nice"],
+        timers=timers,
+        audit=msgspec.convert(audit, Audit),
+        ticks=ticks,
+        readings=readings,
+        cyclictest=cyclic,
+        missing=[*missing, *_say_refusals(readings)],
+        doubt=doubt_of(readings, cyclic),
+        host_s=round(time.monotonic() - began_s, 1),
+    )
+
+
+def _first(cpu: int) -> list[str]:
+    series = (
+        Series(kind=Kind.FACTS),
+        Series(kind=Kind.AUDIT, cpu=cpu),
+        Series(kind=Kind.TICKS, cpu=cpu, request_ns=TICKS_SPAN_NS),
+    )
+    return [each.word for each in series]
+
+
+def _known_words(about: Line) -> str:
+    """Returns the kernel's command line without its private words: those not about timers."""
+    known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
+    words = about.get("cmdline", "").split()
+    return " ".join(word for word in words if word.startswith(tuple(known.split())))
+
+
+async def _take(
+    place: Place,
+    asked: Sequence[Series],
+    progress: LatencyProgress,
+    missing: list[str],
+    meter: EnergyMeter | None,
+) -> list[Reading]:
+    """Takes the readings in chunks of one governor, which is restored after each group.
+
+    If energy is measured, a chunk is one series.
+    """
+    metered = meter if meter is not None and meter.is_there else None
+    found: list[Reading] = []
+    try:
+        for governor, group in itertools.groupby(asked, key=lambda series: series.governor):
+            series = list(group)
+            if not await _can_set(place, governor, missing):
+                progress.did(len(series))
+                continue
+            size = 1 if metered else CHUNK
+            for chunk in (series[at : at + size] for at in range(0, len(series), size)):
+                if metered:
+                    metered.begin()
+                lines = await place.measure([each.word for each in chunk])
+                mean_mw = metered.mean_mw() if metered else None
+                taken = map(program_output.reading_of, chunk, lines)
+                found += [replace(each, mean_mw=mean_mw) for each in taken]
+                progress.did(len(chunk))
+    finally:
+        await place.set_governor("")
+    return found
+
+
+async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
+    try:
+        await place.set_governor(governor)
+    except MissingError as error:
+        missing.append(str(error))
+        return False
+    return True
+
+
+def _loads(place: Place) -> tuple[bool, ...]:
+    """Returns the turns of cyclictest: False is idle, True is loaded.
+
+    A virtual guest's load is on core 0 and affects no other core.
+    """
+    return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
+
+
+async def _take_cyclictest(
+    place: Place, extent: Extent, progress: LatencyProgress, missing: list[str]
+) -> list[Cyclic]:
+    """Runs cyclictest with every interface. After a refusal the others would be refused, too."""
+    found = []
+    loops = _loops(place, extent)
+    for loaded, interface in itertools.product(_loads(place), program_output.INTERFACES):
+        words = program_output.cyclictest_words(
+            interface, loops=loops[loaded], cpu=place.facts.cpus[0]
+        )
+        try:
+            text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
+        except MissingError as error:
+            missing.append(str(error))
+            break
+        read = program_output.read_cyclictest(
+            text, interface, loaded=loaded, command=" ".join([program_output.PROGRAM, *words])
+        )
+        if read.contradicts_itself:
+            missing.append(_say_contradiction(read))
+        else:
+            found.append(replace(read, windows=windows.count, windows_not_kept=windows.not_kept))
+        progress.did(1)
+    return found
+
+
+def _say_contradiction(read: Cyclic) -> str:
+    load = "loaded" if read.loaded else "idle"
+    return (
+        f"cyclictest by {read.interface}, {load}: its figures cannot be (least {read.min_ns} ns,"
+        f" mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its timer runs before"
+        " it has noted when, and it counts below 0"
+    )
+
+
+def _loops(place: Place, extent: Extent) -> dict[bool, int]:
+    """Returns the loops idle and under load.
+
+    A loaded guest executes instructions for the whole time, so it gets fewer.
+    """
+    usual = extent.periods * 3 // 2
+    mips = place.facts.mips
+    if mips is None or not place.facts.in_virtual_time:
+        return {False: usual, True: usual}
+    return {False: min(usual, GUEST_LOOPS), True: max(50, min(GUEST_LOOPS, round(100_000 / mips)))}
+
+
+def _say_refusals(readings: Sequence[Reading]) -> list[str]:
+    remedies = {
+        "sched_setscheduler(SCHED_FIFO)": "run as root, with CAP_SYS_NICE, or raise"
+        " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",
+        "/dev/cpu_dma_latency": "run as root, or give this user the device",
+    }
+    said = []
+    for refusal in program_output.refusals(readings):
+        call = refusal.partition(": ")[0]
+        count = sum(each.refused == call for each in readings)
+        remedy = f"; {remedies[call]}" if call in remedies else ""
+        said.append(f"{refusal} ({count} series were not measured{remedy})")
+    return said

@@ -76,10 +76,7 @@ def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> lis
 
 
 def _with_usual_slack(series: Series, facts: PlaceFacts) -> Series:
-    """Returns the series with the usual slack.
-
-    A real-time process has none, whatever it is given.
-    """
+    """Returns the series with the usual slack, which a real-time process does not have."""
     if series.slack_ns or series.fifo:
         return series
     return replace(series, slack_ns=facts.usual_slack_ns)

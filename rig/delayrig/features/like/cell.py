@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from delayrig.features.like.cores import Cores, read_cores
-from delayrig.features.like.facts import Fact, Facts
+from delayrig.features.like.facts import Cores, Fact, Facts, read_cores
 from delayrig.features.like.flashrom_log import UNKNOWN
 from delayrig.hazards import hazard_of, ordered_hazards, refusal_on
 from delayrig.hazards.kernel import CLOCKSOURCES

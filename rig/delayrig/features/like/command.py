@@ -14,10 +14,9 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.like.cell import Known, Likeness, likeness, words_of_search
-from delayrig.features.like.device_tree import read_device_tree
 from delayrig.features.like.facts import Facts, read_lines
 from delayrig.features.like.flashrom_log import read_flashrom_log
-from delayrig.features.like.machine_text import read_machine_text
+from delayrig.features.like.machine_text import read_device_tree, read_machine_text
 from delayrig.model.chips import read_chips
 from delayrig.plan.from_flags import SOURCE, plan_of_flags, plan_text
 from delayrig.plan.machines import find_machine, machine_names

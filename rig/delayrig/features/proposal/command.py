@@ -10,6 +10,7 @@ from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import RigCommand, own_request, run_shown
+from delayrig.cli.option_types import seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.proposal.conclusion_text import advice, conclusion
 from delayrig.features.proposal.steps import FILE_NAME, fold_proposal
@@ -25,9 +26,7 @@ PLAN = "proposal"
 @click.command(cls=RigCommand)
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @cluster_options
 @tables_or_json
 def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> None:

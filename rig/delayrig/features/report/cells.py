@@ -8,15 +8,7 @@ from markupsafe import Markup, escape
 
 from delayrig.base.durations import rounded
 from delayrig.base.text import again
-from delayrig.features.report.labels import (
-    TEMPLATES,
-    cell_anchor,
-    hazards_of,
-    marks_for,
-    marks_of,
-    subject_of,
-    verdict_html,
-)
+from delayrig.features.report import labels
 from delayrig.features.report.source import RunSource, Sources, Spread, Told
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
@@ -54,9 +46,9 @@ def _section(
     sources: Sources, listed: Sequence[Told], told: Sequence[Told], cells: int, index: Markup
 ) -> Section:
     caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
-    at_length = {cell_anchor(run, cell) for run, cell in told}
+    at_length = {labels.cell_anchor(run, cell) for run, cell in told}
     body = rendered(
-        TEMPLATES,
+        labels.TEMPLATES,
         "cells.html",
         table=cells_table(sources, caption, listed, at_length),
         unlisted=cells - len(listed),
@@ -72,9 +64,9 @@ def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
         yield {
             "run": run.label,
             "id": cell.id,
-            "anchor": cell_anchor(run, cell),
-            "verdict": verdict_html(cell),
-            "marks": marks_of(cell),
+            "anchor": labels.cell_anchor(run, cell),
+            "verdict": labels.verdict_html(cell),
+            "marks": labels.marks_of(cell),
             "reason": cell.reason,
             "evidence": [evidence_line(item) for item in cell.evidence],
             "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
@@ -97,7 +89,7 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     yield "subject", f"{name} (its library)" if cell.subject.library else name
     yield "part", f"{cell.chip} {cell.corner}, {cell.job} of {cell.region_bytes // 1024} KiB"
     yield "programmer", cell.programmer
-    yield "hazards", hazards_of(cell)
+    yield "hazards", labels.hazards_of(cell)
     yield "judged", ", ".join(cell.judged) or "nothing"
     yield "unjudged", ", ".join(cell.unjudged) or "nothing"
     if cell.smallest_visible_short_ns is not None:
@@ -119,14 +111,11 @@ def all_cells(sources: Sources) -> list[Told]:
 def cells_table(
     sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
 ) -> Markup:
-    """Returns the table of cells.
-
-    Cells whose anchors are in `at_length` link to their description.
-    """
+    """Returns the table of cells, with links to the descriptions of those in `at_length`."""
     several = len(sources.runs) > 1
     rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
     return rendered(
-        TEMPLATES,
+        labels.TEMPLATES,
         "cells_table.html",
         caption=caption,
         rows=Markup("\n".join(rows)),
@@ -140,26 +129,23 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
     hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
     verdicts = {cell.verdict for cell in cells}
     choices = {
-        "subject": list(dict.fromkeys(map(subject_of, cells))),
+        "subject": list(dict.fromkeys(map(labels.subject_of, cells))),
         "verdict": [verdict for verdict in Verdict if verdict in verdicts],
         "hazards": ["none", *hazards] if hazards else [],
     }
-    return rendered(TEMPLATES, "filters.html", choices=choices, cells=len(cells))
+    return rendered(labels.TEMPLATES, "filters.html", choices=choices, cells=len(cells))
 
 
 def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
-    """Returns a row of the table.
-
-    It is not made by a template, which takes ten times as long; there may be 100,000 rows.
-    """
-    key = cell_anchor(run, cell)
+    """Returns a row, of maybe 100,000: a template would take ten times as long."""
+    key = labels.cell_anchor(run, cell)
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'
     label = f"<td>{escape(run.label)}</td>" if several else ""
-    marks = _marks(subject_of(cell), cell.verdict, tuple(cell.hazards))
+    marks = _marks(labels.subject_of(cell), cell.verdict, tuple(cell.hazards))
     return (
         f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
-        f"<td>{verdict_html(cell)}</td>{_figures(cell)}</tr>"
+        f"<td>{labels.verdict_html(cell)}</td>{_figures(cell)}</tr>"
     )
 
 
@@ -172,5 +158,5 @@ def _figures(cell: CellResult) -> str:
 @cache
 def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
     """Returns the attributes for the filters, cached because many cells share them."""
-    marks = marks_for(subject, verdict, hazards)
+    marks = labels.marks_for(subject, verdict, hazards)
     return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

@@ -16,13 +16,7 @@ from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.features.coverage.coverage import Coverage, SiteCoverage
 from delayrig.features.coverage.runs import RunCoverage, find_gate_coverage
 from delayrig.features.coverage.terminal import by_source, changed_wait_lines, coverage_sentence
-from delayrig.features.report.labels import (
-    call_stack,
-    cell_link,
-    marks_of,
-    verdict_html,
-    with_line_below,
-)
+from delayrig.features.report import labels
 from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.features.report.timelines import draw_cell
 from delayrig.model.cell import place_of
@@ -99,8 +93,8 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     css, _ = CHANGES[fault.change]
     return [
         Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
-        with_line_below(what, cell),
-        call_stack(fault.where),
+        labels.with_line_below(what, cell),
+        labels.call_stack(fault.where),
         rounded(fault.asked_ns) if fault.asked_ns else "-",
         *fault_lengths(fault),
         f"{len(group.cells)}",
@@ -241,7 +235,7 @@ def _name(cell: GateCell) -> str | Markup:
     """Returns the cell's name, with the reason if the figures do not show it."""
     if cell.outcome is Outcome.PASS:
         return cell.id
-    return with_line_below(cell.id, cell.why)
+    return labels.with_line_below(cell.id, cell.why)
 
 
 def differences_section(sources: Sources) -> Section:
@@ -303,12 +297,12 @@ def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
     change = _change_of_time(row)
     return Row(
         values=[
-            cell_link(at, first),
-            *(verdict_html(cell) if cell else Markup("-") for cell in row),
+            labels.cell_link(at, first),
+            *(labels.verdict_html(cell) if cell else Markup("-") for cell in row),
             *(seconds(cell.time_ns.total or None) if cell else "-" for cell in row),
             f"{100 * change:+.2f} %" if change else "-",
         ],
-        marks={key: value for key, value in marks_of(first).items() if key != "verdict"},
+        marks={key: value for key, value in labels.marks_of(first).items() if key != "verdict"},
     )
 
 

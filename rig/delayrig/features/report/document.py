@@ -14,17 +14,13 @@ from markupsafe import Markup
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
+from delayrig.features.report import comparison
 from delayrig.features.report.cells import (
     ROWS_MAX,
     all_cells,
     cells_section,
     filters_of,
     notable_section,
-)
-from delayrig.features.report.comparison import (
-    coverage_section,
-    decision_section,
-    differences_section,
 )
 from delayrig.features.report.labels import TEMPLATES
 from delayrig.features.report.matrix import matrix_section
@@ -84,15 +80,15 @@ def _document(
     # The decision describes the two sides of a gate.
     are_comparable = len(sources.runs) > 1 and not sources.gates
     before = [
-        *([decision_section(sources)] if sources.gates else []),
-        *([differences_section(sources)] if are_comparable else []),
+        *([comparison.decision_section(sources)] if sources.gates else []),
+        *([comparison.differences_section(sources)] if are_comparable else []),
         findings_section(sources),
         matrix_section(sources),
         totals_section(sources),
         waiting_section(sources),
         margins_section(sources),
     ]
-    coverage = coverage_section(sources)
+    coverage = comparison.coverage_section(sources)
     after = [*([coverage] if coverage else []), environment_section(sources)]
     parts: list[Part] = []
     cells = _all_cells(draft, [*before, *after])
@@ -115,10 +111,7 @@ def _document(
 
 
 def write_document(made: Document, place: Path) -> None:
-    """Writes the parts, then the page, and removes parts of an older page.
-
-    Raises `BadInputError`.
-    """
+    """Writes the parts and then the page, or raises `BadInputError`; removes older parts."""
     folder = place.with_name(made.folder)
     if made.parts:
         # Writing into the folder reports why it could not be made.

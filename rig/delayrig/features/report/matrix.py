@@ -9,18 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from delayrig.base.text import counted
-from delayrig.features.report.labels import (
-    CALM,
-    TEMPLATES,
-    cell_anchor,
-    cell_link,
-    expectation_note,
-    hazards_of,
-    speed_of,
-    speed_rank,
-    subject_of,
-    verdict_html,
-)
+from delayrig.features.report import labels
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
@@ -37,10 +26,7 @@ WATCHERS_MAX = 100
 COLUMNS_MAX = 6
 """The largest number of columns that fit a desktop window. If there are more, rows are lists."""
 ROWS_MAX = 200
-"""The largest number of rows of a subject.
-
-Of more sets of hazards, the gravest have their own row.
-"""
+"""The most rows of a subject. Of more sets of hazards, the gravest have rows of their own."""
 
 
 def matrix_section(sources: Sources) -> Section:
@@ -61,14 +47,14 @@ def _matrix(run: RunSource) -> Markup:
     cells = run.results.measured
     found: dict[str, dict[str, Slots]] = {}
     for cell in cells:
-        row = found.setdefault(subject_of(cell), {}).setdefault(hazards_of(cell), {})
-        row.setdefault((speed_of(cell), cell.guest.cores), []).append(cell)
+        row = found.setdefault(labels.subject_of(cell), {}).setdefault(labels.hazards_of(cell), {})
+        row.setdefault((labels.speed_of(cell), cell.guest.cores), []).append(cell)
     slots = {slot for rows in found.values() for row in rows.values() for slot in row}
-    columns = sorted(slots, key=lambda slot: (speed_rank(slot[0]), *slot))
+    columns = sorted(slots, key=lambda slot: (labels.speed_rank(slot[0]), *slot))
     label = f"{run.label}: verdicts" if run.label else "Verdicts"
     by_speed = groupby(columns, lambda slot: slot[0])
     return rendered(
-        TEMPLATES,
+        labels.TEMPLATES,
         "matrix.html",
         caption=f"{label} of {counted(len(cells), 'cell')} that measure a subject",
         columns=[(speed, [cores for _, cores in group]) for speed, group in by_speed],
@@ -106,7 +92,7 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
     chosen = list(rows)
     if len(chosen) > ROWS_MAX:
         chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
-    return sorted(chosen[:ROWS_MAX], key=lambda each: (each != CALM, each))
+    return sorted(chosen[:ROWS_MAX], key=lambda each: (each != labels.CALM, each))
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
@@ -117,8 +103,8 @@ def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]
         {
             "css": CLASSES[verdict],
             "text": f"{number} {verdict}",
-            "note": expectation_note(verdict, expected),
-            "href": f"#{cell_anchor(run, first[verdict, expected])}",
+            "note": labels.expectation_note(verdict, expected),
+            "href": f"#{labels.cell_anchor(run, first[verdict, expected])}",
         }
         for (verdict, expected), number in sorted(
             kinds.items(), key=lambda item: (GRAVITY.index(item[0][0]), item[0][1])
@@ -140,5 +126,7 @@ def _watching(run: RunSource) -> Table:
         caption=f"{label} have their waits cut and must be convicted, controls are the same"
         f" cells with whole waits and must be acquitted{more}",
         columns=("cell", "role", "verdict"),
-        rows=[[cell_link(run, cell), cell.role, verdict_html(cell)] for cell in shown],
+        rows=[
+            [labels.cell_link(run, cell), cell.role, labels.verdict_html(cell)] for cell in shown
+        ],
     )

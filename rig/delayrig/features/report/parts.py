@@ -32,10 +32,7 @@ ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A page of cells.
-
-    Its name contains its digest, so an older report never leads to a newer part.
-    """
+    """A page of cells. Its name has its digest, so no older report leads to a newer part."""
 
     name: str
     content: bytes

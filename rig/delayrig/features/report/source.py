@@ -231,10 +231,7 @@ def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[s
 
 
 def _shown(cells: dict[int, CellResult]) -> int:
-    """Returns the round to show.
-
-    Rounds without an answer count only if no round has one.
-    """
+    """Returns the round to show; one without an answer only if no round has any."""
     answered = [number for number, cell in cells.items() if not is_unheard(cell)]
     choice = answered or list(cells)
     gravest = min(GRAVITY.index(cells[number].verdict) for number in choice)

@@ -7,13 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from markupsafe import Markup
 
 from delayrig.base.durations import rounded
+from delayrig.features.report import labels
 from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
-from delayrig.features.report.labels import (
-    call_stack,
-    cell_link,
-    subject_of,
-    with_line_below,
-)
 from delayrig.features.report.source import RunSource, Sources
 from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
 from delayrig.model.evidence import Witness
@@ -115,7 +110,7 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
             (
                 row.subject,
                 [
-                    *(row.phase, call_stack(row.call_site), f"{row.count:,}"),
+                    *(row.phase, labels.call_stack(row.call_site), f"{row.count:,}"),
                     *(rounded(row.requested_ns), rounded(row.actual_ns)),
                     *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
                 ],
@@ -129,7 +124,7 @@ def _silences(label: str, run: RunSource) -> Table:
     alike: dict[tuple[str, str, str, str], list[Silence]] = defaultdict(list)
     for cell, facts in _measured(run):
         for each in facts.silences:
-            alike[subject_of(cell), each.phase, each.after, each.before].append(each)
+            alike[labels.subject_of(cell), each.phase, each.after, each.before].append(each)
     sums = [(subject, sum_of_silences(found)) for (subject, *_), found in alike.items()]
     return _largest(
         f"{label}silences of 1 ms and more on the bus while the part was ready: fixed waits, and"
@@ -156,7 +151,9 @@ def _margins(sources: Sources) -> Table:
         label = f"{run.label}: " if run.label else ""
         for cell, facts in _measured(run):
             for wait in facts.waits:
-                groups[label + subject_of(cell), wait.kind, wait.witness].append((run, cell, wait))
+                groups[label + labels.subject_of(cell), wait.kind, wait.witness].append(
+                    (run, cell, wait)
+                )
     rows = sorted(groups.items(), key=lambda group: min(map(_margin_of, group[1])))
     return Table(
         caption="The worst margin of each class of waits, all cells together",
@@ -175,16 +172,16 @@ def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> R
     count, judged, short = (
         sum(getattr(wait, field) for _, _, wait in found) for field in ("count", "judged", "short")
     )
-    place = cell_link(run, cell) if worst.margin_ns is not None else "none could be judged"
+    place = labels.cell_link(run, cell) if worst.margin_ns is not None else "none could be judged"
     return Row(
         values=[
-            *(name, with_line_below(kind, place), witness),
+            *(name, labels.with_line_below(kind, place), witness),
             *(f"{figure:,}" for figure in (count, judged, short)),
             "-" if worst.requested_ns is None else rounded(worst.requested_ns),
             worst.took or "-",
             _margin(worst),
         ],
-        marks={"subject": subject_of(cell)},
+        marks={"subject": labels.subject_of(cell)},
     )
 
 

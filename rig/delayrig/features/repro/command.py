@@ -23,7 +23,7 @@ from delayrig.cli.command import (
     say_making,
     until_interrupted,
 )
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, number_option
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
@@ -203,13 +203,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @SEED_OF_RUN
-@click.option(
-    "--limit-s",
-    type=click.FloatRange(1),
-    default=120,
-    show_default=True,
-    help="Host time for the search.",
-)
+@number_option("--limit-s", 120, "Host time for the search.", click.FloatRange(1))
 @delay_options
 @answers
 def shrink(

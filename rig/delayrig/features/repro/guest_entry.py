@@ -240,10 +240,7 @@ class Visit:
 async def attended(
     guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
 ) -> T:
-    """Waits until the guest is done.
-
-    A visitor who `stays` is waited for; otherwise the visit ends with the guest.
-    """
+    """Waits until the guest is done, and for a visitor who `stays`; other visits end then."""
     done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
     try:
         await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,38 +1,252 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lane of a cell, opened for somebody who watches it, or the commands behind it."""
+"""The lanes with a watcher outside, or a visitor inside; or the commands behind them.
+
+A watched cell runs exactly like any other. A visited cell of the virtual lane starts from the same
+snapshot, but its idle time passes in real time instead of being skipped (`sleep=on`), and its CPUs
+and QEMU's main loop do not take turns: keys arrive at any time. Its observations stay sound,
+because all clocks of the guest still agree, but its times are no longer exact.
+
+With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
+icount_start_warp_timer()). If a program in the guest reads the clock each millisecond, a third of
+the starts of gdb meet a main loop that sets no timer and waits without a limit. So the rig wakes
+QEMU up.
+
+The cores of a live guest have the speeds of the cell from the moment at which the subject would
+have started: a shell is as slow as the subject. On the host lane the subject's process waits for
+the file `go` before it becomes the subject. The cell's actions have begun by then.
+"""
 
 import asyncio
+import contextlib
 import os
 import shlex
 import shutil
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import Paths, Preparing
+from delayrig.features.repro import debugger
 from delayrig.features.repro.guest_entry import Visit
-from delayrig.features.repro.look import Look, Show, Told
-from delayrig.features.repro.watchers import WatchedGuests, WatchedLiveGuests, WatchedSessions
+from delayrig.features.repro.look import (
+    EXTRA_MS,
+    EXTRA_S,
+    Look,
+    Show,
+    ShownWatch,
+    Told,
+    following,
+    stage_lines,
+    stages_told,
+    whole_lines,
+)
+from delayrig.features.repro.terminal import run_in_foreground
 from delayrig.hazards.of_cell import shape_of
 from delayrig.lanes.choice import open_lane
+from delayrig.lanes.host.session import LOG, OUTPUT
 from delayrig.lanes.host.spec import PORT, Spec, cpus_text
 from delayrig.lanes.host_lane import ANY_PORT, HostLane, open_host_lane
-from delayrig.lanes.lane import Lane
+from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.live_lane import LiveLane, PackedGuest, open_live_lane
+from delayrig.lanes.payload import device_entries
 from delayrig.lanes.supplies import CpuPool
 from delayrig.lanes.virtual_lane import VirtualLane, open_virtual_lane
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
+from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import TUNABLES
+from delayrig.machine.session import read_results
 from delayrig.machine.snapshot import restored
 from delayrig.model.lane import LaneName
-from delayrig.model.platform import Platform
+from delayrig.model.platform import Arch, Platform
 from delayrig.plan.request import Request
 from delayrig.run.runner import OpenLane, assignment_of
-from delayrig.subjects.subject import provide_tool
+from delayrig.subjects.delay_function import DelayOptions
+from delayrig.subjects.subject import provide_root, provide_tool
 
+WAKE_EACH_S = 0.1
+GO, WAITS = "go", "waits"
+WAITS_LIMIT_S = 60.0
+LOOK_AGAIN_S = 0.02
+# PR_SET_PTRACER with PR_SET_PTRACER_ANY (linux/prctl.h) lets gdb trace this process where Yama
+# allows that to parents only. It holds until execve, and gdb attaches before that.
+GATE = """\
+import ctypes, os, sys, time
+waits, go, library_path, *words = sys.argv[1:]
+ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
+with open(waits + ".new", "w") as told:
+    told.write(str(os.getpid()))
+os.rename(waits + ".new", waits)
+while not os.path.exists(go):
+    time.sleep(0.02)
+if library_path:
+    os.environ["LD_LIBRARY_PATH"] = library_path
+os.execv(words[0], words)
+"""
 GDBSERVER = "gdbserver"
 DRY_PORT = 34567
 LINE_PORT, STAGE_PORT = DRY_PORT + 1, DRY_PORT + 2
+
+
+@contextlib.asynccontextmanager
+async def kept_awake(machine: Machine) -> AsyncIterator[None]:
+    """Wakes the machine's QEMU until the context ends. Other code reports a lost guest."""
+    over = asyncio.Event()
+    waking = asyncio.create_task(_wake_until(over, machine))
+    try:
+        yield
+    finally:
+        over.set()  # Do not cancel it: an answer that nobody waits for would end the connection.
+        await waking
+
+
+async def _wake_until(over: asyncio.Event, machine: Machine) -> None:
+    with contextlib.suppress(LostGuestError):
+        while not over.is_set():
+            await machine.wake()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(WAKE_EACH_S):
+                    await over.wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedGuests(VirtualLane):
+    show: Show
+    visit: Visit | None = None
+
+    def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
+        """Returns the machine, with the visitor's files if there is one."""
+        hardware = VirtualLane.pack(self, assignment, scratch)
+        if self.visit is None:
+            return hardware
+        return self.visit.entered(hardware, assignment, self.supplies, scratch)
+
+    async def finish(
+        self, machine: Machine, assignment: Assignment, scratch: Path
+    ) -> dict[str, bytes]:
+        """Shows the cell until it is done, and returns its results."""
+        if self.visit is None:
+            return await self._watched(machine, assignment, scratch)
+        await machine.resume()
+        guest = machine.wait_paused(limit_s=EXTRA_S)
+        async with kept_awake(machine):
+            await self.visit.beside(guest, assignment, self.paths, scratch)
+        entries = await read_results(machine, shape_of(assignment.cell), scratch)
+        return entries | device_entries(assignment.cell, scratch)
+
+    async def _watched(
+        self, machine: Machine, assignment: Assignment, scratch: Path
+    ) -> dict[str, bytes]:
+        files = {}
+        if assignment.marks:
+            files[assignment.marks] = stage_lines("stage")
+        files[assignment.folder / "console.log"] = whole_lines("console")
+        async with following(files, self.show):
+            return await VirtualLane.finish(self, machine, assignment, scratch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedLiveGuests(LiveLane):
+    show: Show
+    told: Told | None = None
+    """A function that is called with each stage; without it, stages are listed."""
+
+    async def run_cell(self, assignment: Assignment) -> float:
+        """Runs the cell and shows stages and console; a visitor sees only the console."""
+        if self.visitor is not None:
+            return await LiveLane.run_cell(self, assignment)
+        files = {assignment.folder / "console.log": whole_lines("console")}
+        watch = ShownWatch(self.told or stages_told(self.show))
+        async with following(files, self.show):
+            return await LiveLane.run_cell(self, replace(assignment, watch=watch))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedSessions(HostLane):
+    show: Show
+    look: Look = Look.WATCH
+    delay: DelayOptions
+
+    def pack(self, assignment: Assignment, scratch: Path) -> Spec:
+        """Returns the specification, with a gate before the subject if somebody enters."""
+        spec = HostLane.pack(self, assignment, scratch)
+        if self.look is Look.WATCH:
+            return spec
+        words, library_path = spec.subject, ""
+        if self.look is Look.GDB:
+            words, library_path = startable(words, provide_root(assignment.subject))
+        gate = [sys.executable, "-I", "-c", GATE, str(scratch / WAITS), str(scratch / GO)]
+        return replace(
+            spec,
+            box=[],  # The visitor sees this machine and the subject, so there is no sandbox.
+            subject=[*gate, library_path, *words],
+            deadline_ms=spec.deadline_ms + EXTRA_MS,
+        )
+
+    async def finish(self, spec: Spec, scratch: Path) -> int:
+        """Shows the session until it ends, and returns its exit code."""
+        files = {scratch / LOG: whole_lines("emulator"), scratch / OUTPUT: whole_lines("subject")}
+        async with following(files, self.show):
+            if self.look is Look.WATCH:
+                return await HostLane.finish(self, spec, scratch)
+            return await self._attended(spec, scratch)
+
+    async def _attended(self, spec: Spec, scratch: Path) -> int:
+        session = asyncio.ensure_future(HostLane.finish(self, spec, scratch))
+        try:
+            if pid := await _await_gate(scratch, session):
+                await self._visit(pid, scratch)
+            (scratch / GO).touch()
+            return await session
+        finally:
+            session.cancel()
+            await asyncio.gather(session, return_exceptions=True)
+
+    async def _visit(self, pid: int, scratch: Path) -> None:
+        if self.look is Look.SHELL:
+            self.show(f"The subject waits as process {pid}, in {scratch}; `exit` starts it.")
+            await run_in_foreground(
+                ["sh", "-i"] if sys.stdin.isatty() else ["sh"],
+                cwd=scratch,
+                environment={"PS1": "host# ", "RIG_SUBJECT_PID": str(pid), "ENV": ""},
+            )
+            return
+        (subject,) = self.programs
+        gdb = debugger.attached_words(
+            debugger.find_gdb(Arch.X86_64),
+            pid,
+            scratch / GO,
+            [self.paths.build],
+            debugger.delay_stops(subject, self.delay),
+        )
+        await run_in_foreground(gdb)
+
+
+def startable(words: list[str], root: Path) -> tuple[list[str], str]:
+    """Returns the subject's words for gdb, and the path of its libraries.
+
+    If its own dynamic linker starts a program, gdb takes the linker for the program and finds no
+    symbols. If this machine has the same linker, the words start the program directly.
+    """
+    linker = Path(words[0])
+    here = Path("/") / linker.relative_to(root) if linker.is_relative_to(root) else None
+    if here is None or len(words) < 4 or words[1] != "--library-path" or not here.is_file():
+        return words, ""
+    return (words[3:], words[2]) if here.read_bytes() == linker.read_bytes() else (words, "")
+
+
+async def _await_gate(scratch: Path, session: "asyncio.Future[int]") -> int:
+    """Returns the id of the waiting process; 0 if the session ended before."""
+    deadline_s = time.monotonic() + WAITS_LIMIT_S
+    while not session.done():
+        if (scratch / WAITS).is_file():
+            return int((scratch / WAITS).read_text(encoding="ascii"))
+        if time.monotonic() > deadline_s:
+            raise LostGuestError(f"no subject came up within {WAITS_LIMIT_S:g} s in {scratch}")
+        await asyncio.sleep(LOOK_AGAIN_S)
+    return 0
 
 
 def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:

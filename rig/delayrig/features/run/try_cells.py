@@ -20,7 +20,7 @@ from delayrig.cli.command import (
     is_unconfined,
     run_shown,
 )
-from delayrig.cli.option_types import SUBJECT, flag_option
+from delayrig.cli.option_types import SUBJECT, flag_option, seed_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
@@ -87,9 +87,7 @@ VALUES = {
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )
 @click.option("--canaries", is_flag=True, help="Runs the canaries and controls of `smoke` as well.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: as for `run`.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option(

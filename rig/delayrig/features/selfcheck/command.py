@@ -12,7 +12,7 @@ from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, patterns_option
 from delayrig.cli.command import RigGroup, default_out, own_request, run_shown, until_interrupted
-from delayrig.cli.option_types import plan_option
+from delayrig.cli.option_types import number_option, plan_option, seed_option
 from delayrig.cli.verbosity import (
     make_console,
     note,
@@ -21,9 +21,15 @@ from delayrig.cli.verbosity import (
     tables_or_json,
     tell_json,
 )
+from delayrig.features.selfcheck import terminal
 from delayrig.features.selfcheck.benchmark import FILE_NAME as BENCHMARK_FILE
-from delayrig.features.selfcheck.benchmark import FIRST, benchmark_cells, measure_start
-from delayrig.features.selfcheck.cost_of_workers import benchmark_workers, measure_carrying
+from delayrig.features.selfcheck.benchmark import (
+    FIRST,
+    benchmark_cells,
+    benchmark_workers,
+    measure_carrying,
+    measure_start,
+)
 from delayrig.features.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.features.selfcheck.determinism import (
     SHAPES,
@@ -38,15 +44,8 @@ from delayrig.features.selfcheck.known_bad import (
     answer_all,
     choose_for,
     in_disguise,
+    known_bad_page,
     subjects_of,
-)
-from delayrig.features.selfcheck.terminal import (
-    ManyRuns,
-    RepeatProgress,
-    print_benchmark,
-    print_known_bad,
-    print_table,
-    print_workers,
 )
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.console import say
@@ -60,19 +59,9 @@ def selfcheck() -> None:
 
 
 @selfcheck.command()
-@click.option(
-    "--repeats",
-    type=click.IntRange(2),
-    default=8,
-    show_default=True,
-    help="Repeats of each shape; 8 cover every condition.",
-)
-@click.option(
-    "--shapes", type=click.IntRange(1), default=10, show_default=True, help="Number of shapes."
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@number_option("--repeats", 8, "Repeats of each shape; 8 cover every condition.", click.IntRange(2))
+@number_option("--shapes", 10, "Number of shapes.")
+@seed_option
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
@@ -90,7 +79,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
-    with RepeatProgress(make_console(), repeats) as progress:
+    with terminal.RepeatProgress(make_console(), repeats) as progress:
         answer = until_interrupted(
             repeat_shapes(
                 request, paths, repeats=repeats, progress=progress, finished=progress.repeated
@@ -114,9 +103,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
 @click.option("--stripped", is_flag=True, help="Strips each build; then an answer may be a doubt.")
 @click.option("--renamed", is_flag=True, help="Gives each build another version string.")
 @click.option("--list", "list_them", is_flag=True, help="Prints the table and ends.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @cluster_options
@@ -144,7 +131,7 @@ def known_bad(
     console = make_console()
     if list_them:
         tell_json(chosen)
-        print_table(chosen, console)
+        terminal.print_table(chosen, console)
         return
     names = [mistake.name for mistake in chosen]
     subjects = () if plan == PLAN else subjects_of(names)
@@ -162,11 +149,9 @@ def known_bad(
     results = run_shown(replace(request, cells=cells), paths)
     answer = answer_all(results, chosen, disguise)
     write_json(request.out / KNOWN_BAD_FILE, answer)
-    from delayrig.features.selfcheck.known_bad_page import known_bad_page  # Pages load slowly.
-
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
     tell_json(answer)
-    print_known_bad(answer, console)
+    terminal.print_known_bad(answer, console)
     say(console, f"page: {request.out / PAGE_NAME}")
     sys.exit(answer.exit_code)
 
@@ -179,13 +164,7 @@ def benchmark() -> None:
 @benchmark.command("cells")
 @plan_option("default")
 @patterns_option
-@click.option(
-    "--boots",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    help="Number of boots to measure as well.",
-)
+@number_option("--boots", 8, "Number of boots to measure as well.")
 @click.option("--jobs", type=click.IntRange(1), help="Guests at a time; default: the CPUs.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.")
 @tables_or_json
@@ -199,21 +178,19 @@ def benchmark_of_cells(
     folder = out or default_out("benchmark")
     request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
     console = make_console()
-    with ManyRuns(progress_console()) as progress:
+    with terminal.ManyRuns(progress_console()) as progress:
         found = until_interrupted(
             benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
             kept=f"finished cells are kept in {request.out}",
         )
     tell_json(found)
-    print_benchmark(found, console)
+    terminal.print_benchmark(found, console)
     say(console, f"results: {request.out / BENCHMARK_FILE}")
 
 
 @benchmark.command("start")
 @plan_option("smoke")
-@click.option(
-    "--starts", type=click.IntRange(1), default=3, show_default=True, help="Number of starts."
-)
+@number_option("--starts", 3, "Number of starts.")
 @plain_text
 def benchmark_of_starts(plan: str, starts: int) -> None:
     """Measures first starts, stage by stage, up to the plan's first verdict.
@@ -230,15 +207,9 @@ def benchmark_of_starts(plan: str, starts: int) -> None:
 
 
 @benchmark.command("cluster")
-@click.option(
-    "--workers", type=click.IntRange(1), default=3, show_default=True, help="Number of workers."
-)
-@click.option(
-    "--cells", type=click.IntRange(1), default=20_000, show_default=True, help="Number of cells."
-)
-@click.option(
-    "--batch", type=click.IntRange(1), default=1, show_default=True, help="Cells in a task."
-)
+@number_option("--workers", 3, "Number of workers.")
+@number_option("--cells", 20_000, "Number of cells.")
+@number_option("--batch", 1, "Cells in a task.")
 @tables_or_json
 def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
     """Measures the cost of Dask: cells without work through workers on this machine."""
@@ -259,12 +230,8 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 
 @benchmark.command("workers")
 @plan_option("default")
-@click.option(
-    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Number of workers."
-)
-@click.option(
-    "--rounds", type=click.IntRange(1), default=2, show_default=True, help="Rounds of each way."
-)
+@number_option("--workers", 2, "Number of workers.")
+@number_option("--rounds", 2, "Rounds of each way.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the runs.")
 @tables_or_json
 def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None) -> None:
@@ -276,7 +243,7 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
     place = out or default_out("benchmark")
     found = benchmark_workers(find_paths().checkout, plan, workers, rounds, place, note)
     tell_json(found)
-    print_workers(found, make_console())
+    terminal.print_workers(found, make_console())
 
 
 @benchmark.command("carrying")

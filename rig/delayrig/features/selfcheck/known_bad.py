@@ -2,7 +2,7 @@
 """Checks that a gate answers each known-bad build as its class requires.
 
 All builds run once, beside the shipped program. Each is judged by its own cells and those of the
-shipped program.
+shipped program. The answers are also a page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from delayrig.decision.decision import Decision, GateCell, Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.result import Results, RunHeader
+from delayrig.present.tables import Table
 from delayrig.subjects.disguise import STRIPPED
 from delayrig.subjects.known_bad import PREFIX, Kind, Mistake, Sight
 from delayrig.subjects.subject import BUNDLED
@@ -25,6 +26,7 @@ PAGE_NAME = "known-bad.html"
 PLAN = "known-bad"
 
 WANTED = {Kind.UNSAFE: Outcome.UNSAFE, Kind.WASTEFUL: Outcome.SLOWER, Kind.LEGAL: Outcome.PASS}
+COLUMNS = ("name", "what is wrong", "class", "who sees it", "wanted", "answered", "right", "cell")
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,10 +132,7 @@ def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
 
 
 def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
-    """Returns True if a gate's answer is the one for that class.
-
-    For a stripped build, a doubt is right as well.
-    """
+    """Returns True for the answer of that class, and for a doubt about a stripped build."""
     if stripped and outcome is Outcome.DOUBT:
         return True
     return outcome is WANTED[kind]
@@ -145,3 +144,55 @@ def _decision(results: Results, subject: str) -> Decision:
     theirs = [c for c in results.measured if c.subject.name == BUNDLED and c.place in places]
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     return decide([replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])])
+
+
+def known_bad_page(answer: KnownBad) -> bytes:
+    # Pages load slowly.
+    from delayrig.present.pages.page import Section, paragraph, render_page, table_html
+
+    kinds = dict.fromkeys(str(build.kind) for build in answer.builds)
+    return render_page(
+        title="Known-bad builds, and what a gate says of them",
+        summary=paragraph(summary(answer)),
+        sections=[
+            Section(
+                key=f"{kind}-builds", title=f"Class {kind}", body=table_html(_table(answer, kind))
+            )
+            for kind in kinds
+        ],
+    )
+
+
+def _table(answer: KnownBad, kind: str) -> Table:
+    return Table(
+        caption=f"Builds of class {kind}: what a gate has to answer, and what it answered",
+        columns=COLUMNS,
+        rows=[
+            [
+                *(build.name, build.what, build.kind, build.sight, WANTED[build.kind]),
+                *(build.outcome, "yes" if build.right else "no", reason_of(build)),
+            ]
+            for build in answer.builds
+            if build.kind == kind
+        ],
+    )
+
+
+def summary(answer: KnownBad) -> str:
+    """Returns a summary that says whether the rig detects known-bad builds."""
+    right = sum(build.right for build in answer.builds)
+    counts = f"{right} of {len(answer.builds)} builds are answered by their class"
+    if answer.accused:
+        names = ", ".join(build.name for build in answer.accused)
+        return f"The rig accuses what is not unsafe: {names}. {counts}."
+    if answer.exit_code is ExitCode.RIG_FAULT:
+        return f"A canary or a control was not answered as it must be. {counts}."
+    return f"{counts}; none is accused that is not unsafe."
+
+
+def reason_of(build: Answered) -> str:
+    """Returns the reason of the build's worst cell."""
+    if not build.cells:
+        return "it was run in no cell"
+    cell = build.cells[0]
+    return f"{cell.id.partition('.')[0]}: {cell.why}"

@@ -5,10 +5,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
-from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost
-from delayrig.features.selfcheck.cost_of_workers import WorkersBenchmark
+from delayrig.features.selfcheck.benchmark import CellBenchmark, JobCost, WorkersBenchmark
 from delayrig.features.selfcheck.determinism import Determinism, Repeat
-from delayrig.features.selfcheck.known_bad import WANTED, Answered, KnownBad
+from delayrig.features.selfcheck.known_bad import WANTED, KnownBad, reason_of, summary
 from delayrig.model.result import CellResult
 from delayrig.present.console import FittedTable, RunProgress, plain_table, say
 from delayrig.subjects.known_bad import Mistake
@@ -68,30 +67,10 @@ def print_known_bad(answer: KnownBad, console: Console) -> None:
     console.print(f"[bold]{summary(answer)}[/]")
 
 
-def summary(answer: KnownBad) -> str:
-    """Returns a summary that says whether the rig detects known-bad builds."""
-    right = sum(build.right for build in answer.builds)
-    counts = f"{right} of {len(answer.builds)} builds are answered by their class"
-    if answer.accused:
-        names = ", ".join(build.name for build in answer.accused)
-        return f"The rig accuses what is not unsafe: {names}. {counts}."
-    if answer.exit_code is ExitCode.RIG_FAULT:
-        return f"A canary or a control was not answered as it must be. {counts}."
-    return f"{counts}; none is accused that is not unsafe."
-
-
 def print_table(mistakes: list[Mistake], console: Console) -> None:
     for mistake in mistakes:
         sight = f" ({mistake.sight})" if mistake.sight != "nobody" else ""
         say(console, f"{mistake.kind:8} {mistake.name}{sight}: {mistake.what}")
-
-
-def reason_of(build: Answered) -> str:
-    """Returns the reason of the build's worst cell."""
-    if not build.cells:
-        return "it was run in no cell"
-    cell = build.cells[0]
-    return f"{cell.id.partition('.')[0]}: {cell.why}"
 
 
 def print_benchmark(found: CellBenchmark, console: Console) -> None:

@@ -18,7 +18,7 @@ from delayrig.cli.command import (
     resume_option,
     run_shown,
 )
-from delayrig.cli.option_types import SUBJECT, plan_option
+from delayrig.cli.option_types import SUBJECT, plan_option, seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
 from delayrig.features.survey.terminal import print_survey
@@ -43,9 +43,7 @@ PLAN = "survey"
 @plan_option(PLAN, "The jobs: a plan's name or file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and cells.")
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @programmers_option
 @resume_option
 @cluster_options

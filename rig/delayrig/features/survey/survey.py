@@ -6,14 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.features.survey.gaps import (
-    Agreement,
-    BusBound,
-    KnownWait,
-    agreement_of,
-    bounds_of,
-    known_waits,
-)
+from delayrig.features.survey import gaps
 from delayrig.hazards.of_cell import is_in_library
 from delayrig.judge.waste import Watched, read_watched, took_ns, whole_delays
 from delayrig.model.delays import DelayCall
@@ -90,9 +83,9 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     lines: list[str]
     calls: list[Requested]
-    bus: list[BusBound]
-    known: list[KnownWait]
-    agreements: list[Agreement]
+    bus: list[gaps.BusBound]
+    known: list[gaps.KnownWait]
+    agreements: list[gaps.Agreement]
 
 
 def survey_run(folder: Path) -> Survey:
@@ -104,9 +97,11 @@ def survey_run(folder: Path) -> Survey:
     return Survey(
         lines=_lines(results, watched),
         calls=requested_of(watched),
-        bus=bounds_of(watched),
-        known=[known for each in watched for known in known_waits(each, profiles[each.cell.id])],
-        agreements=[found for each in watched if (found := agreement_of(each))],
+        bus=gaps.bounds_of(watched),
+        known=[
+            known for each in watched for known in gaps.known_waits(each, profiles[each.cell.id])
+        ],
+        agreements=[found for each in watched if (found := gaps.agreement_of(each))],
     )
 
 

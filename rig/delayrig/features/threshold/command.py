@@ -21,18 +21,10 @@ from delayrig.cli.command import (
     run_progress,
     until_interrupted,
 )
-from delayrig.cli.option_types import plan_option
+from delayrig.cli.option_types import plan_option, seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.features.threshold import builds
 from delayrig.features.threshold.answer import FILE_NAME, Answer, Fit, answer_of
-from delayrig.features.threshold.builds import (
-    DEFAULT,
-    Candidate,
-    build_candidates,
-    check_command,
-    given_candidates,
-    parse_values,
-    provide_own,
-)
 from delayrig.features.threshold.guests import (
     PRESETS,
     MachineList,
@@ -83,7 +75,9 @@ class _Options:
 
 @click.command(cls=RigCommand)
 @click.option(
-    "--values", metavar="US,US,...", help=f"Thresholds in microseconds.  [default: {DEFAULT}]"
+    "--values",
+    metavar="US,US,...",
+    help=f"Thresholds in microseconds.  [default: {builds.DEFAULT}]",
 )
 @click.option("--subject", type=click.Choice([BUNDLED]), help="Our own flashrom: the default.")
 @click.option(
@@ -141,9 +135,7 @@ class _Options:
     help="Folder for results; one that was interrupted is resumed.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random data."
-)
+@seed_option
 @cluster_options
 @unconfined_option
 @tables_or_json
@@ -276,8 +268,8 @@ def _check_words(options: _Options, listed: MachineList | None) -> Sequence[int]
             "--binary and --values: each program comes with its value", hint="leave --values out"
         )
     if options.build:
-        check_command(options.build)
-    values = parse_values(DEFAULT if options.values is None else options.values)
+        builds.check_command(options.build)
+    values = builds.parse_values(builds.DEFAULT if options.values is None else options.values)
     return sorted({*values, *([listed.present_us] if listed else [])})
 
 
@@ -292,9 +284,9 @@ def _check_present(listed: MachineList | None, values: Sequence[int]) -> None:
 
 def _candidates(
     options: _Options, values: Sequence[int], paths: Paths, progress: RunProgress
-) -> list[Candidate]:
+) -> list[builds.Candidate]:
     if options.binaries:
-        return given_candidates(options.binaries)
+        return builds.given_candidates(options.binaries)
     if options.build:
-        return build_candidates(options.build, values, paths, progress.preparing)
-    return provide_own(values, paths, progress.preparing)
+        return builds.build_candidates(options.build, values, paths, progress.preparing)
+    return builds.provide_own(values, paths, progress.preparing)

@@ -59,10 +59,7 @@ class Trials:
     rounds: int
     rig: str
     weights: Mapping[str, int]
-    """Weights of profiles.
-
-    They change no cell, so a finished comparison can be answered again with other weights.
-    """
+    """Weights of profiles. They change no cell, so other weights need no other run."""
     machines: MachineList | None
 
     @property

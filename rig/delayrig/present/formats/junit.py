@@ -16,7 +16,7 @@ ELEMENTS = {State.FAIL: "failure", State.ERROR: "error", State.DOUBT: "error"}
 
 def as_junit(report: Report) -> bytes:
     """Returns one suite with a test case for each cell; times are the host's."""
-    host_s = sum(case.host_s for case in report.cases)
+    host_s = sum(case.cell.host_s for case in report.cases)
     counts = {
         "tests": f"{len(report.cases)}",
         "failures": f"{report.count(State.FAIL)}",
@@ -53,7 +53,7 @@ def _add_case(suite: Element, case: Case, report: Report) -> None:
         "testcase",
         classname=plain(f"{report.run.plan}.{subject}".replace("/", "-")),
         name=plain(case.id),
-        time=f"{case.host_s:.3f}",
+        time=f"{case.cell.host_s:.3f}",
     )
     _add_properties(test, case.properties)
     message = one_line(case.why)

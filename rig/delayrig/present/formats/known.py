@@ -7,15 +7,11 @@ from pathlib import Path
 
 from delayrig.base.atomic_file import json_document, write_atomically
 from delayrig.base.errors import BadInputError, nearest
-from delayrig.present.formats.gerrit import as_gerrit
-from delayrig.present.formats.github import as_github
+from delayrig.present.formats import text
 from delayrig.present.formats.junit import as_junit
 from delayrig.present.formats.kcidb import as_kcidb
-from delayrig.present.formats.markdown import as_markdown
-from delayrig.present.formats.openmetrics import as_openmetrics
 from delayrig.present.formats.report import Report
 from delayrig.present.formats.sarif import as_sarif
-from delayrig.present.formats.tap import as_tap
 
 STDOUT = "-"
 
@@ -27,12 +23,12 @@ def as_json(report: Report) -> bytes:
 
 FORMATS: dict[str, Callable[[Report], bytes]] = {
     "junit": as_junit,
-    "tap": as_tap,
+    "tap": text.as_tap,
     "json": as_json,
-    "github": as_github,
-    "markdown": as_markdown,
-    "openmetrics": as_openmetrics,
-    "gerrit": as_gerrit,
+    "github": text.as_github,
+    "markdown": text.as_markdown,
+    "openmetrics": text.as_openmetrics,
+    "gerrit": text.as_gerrit,
     "kcidb": as_kcidb,
     "sarif": as_sarif,
 }

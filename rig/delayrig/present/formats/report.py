@@ -56,11 +56,6 @@ class Case:
         return self.cell.time_ns.total / 1e9
 
     @property
-    def host_s(self) -> float:
-        """Returns how long the cell took on this host."""
-        return self.cell.host_s
-
-    @property
     def cpu_s(self) -> float:
         return self.cell.total_cpu_ns / 1e9
 

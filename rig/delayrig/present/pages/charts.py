@@ -63,21 +63,9 @@ class Colour(StrEnum):
     DOUBT = "#7a5200"
 
 
-VARIABLES = {
-    Colour.INK: "ink",
-    Colour.SOFT: "soft",
-    Colour.GROUND: "ground",
-    Colour.GRID: "grid",
-    Colour.FIRST: "c1",
-    Colour.SECOND: "c2",
-    Colour.THIRD: "c3",
-    Colour.FOURTH: "c4",
-    Colour.FIFTH: "c5",
-    Colour.REST: "c6",
-    Colour.GOOD: "good",
-    Colour.BAD: "bad",
-    Colour.DOUBT: "doubt",
-}
+_NAMED = ("ink", "soft", "ground", "grid", *(f"c{n}" for n in range(1, 7)), "good", "bad", "doubt")
+VARIABLES = dict(zip(Colour, _NAMED, strict=True))
+"""The variable of page.css for each colour."""
 STANDALONE = "svg{background:var(--ground);stroke-linejoin:round}"
 STANDALONE += "text{font-family:sans-serif;fill:var(--ink)}"
 SERIES = (Colour.FIRST, Colour.SECOND, Colour.FIFTH, Colour.FOURTH, Colour.THIRD, Colour.REST)
@@ -191,10 +179,7 @@ def hide_left_axis(axes: Any) -> None:
 
 
 def _drawing(figure: "Figure", title: str) -> ET.Element:
-    """Returns matplotlib's SVG without the parts that the page provides.
-
-    All ids begin with the title.
-    """
+    """Returns matplotlib's SVG, without what the page provides; ids begin with the title."""
     import matplotlib as mpl
 
     written = io.BytesIO()

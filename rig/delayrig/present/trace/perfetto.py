@@ -45,10 +45,7 @@ def _name(kind: str, args: dict[str, Any], *, thread: int) -> dict[str, Any]:
 def _span(span: Span, start_ns: int) -> dict[str, Any]:
     return {
         "ph": "X",
-        "name": span.name,
-        "cat": span.track.value,
-        "pid": PROCESS,
-        "tid": _thread(span.track),
+        **_place(span),
         "ts": (span.start_ns - start_ns) / NS_PER_US,
         "dur": (span.end_ns - span.start_ns) / NS_PER_US,
         "args": span.facts,
@@ -56,13 +53,10 @@ def _span(span: Span, start_ns: int) -> dict[str, Any]:
 
 
 def _instant(instant: Instant, start_ns: int) -> dict[str, Any]:
-    return {
-        "ph": "i",
-        "s": "t",
-        "name": instant.name,
-        "cat": instant.track.value,
-        "pid": PROCESS,
-        "tid": _thread(instant.track),
-        "ts": (instant.at_ns - start_ns) / NS_PER_US,
-        "args": instant.facts,
-    }
+    at_us = (instant.at_ns - start_ns) / NS_PER_US
+    return {"ph": "i", "s": "t", **_place(instant), "ts": at_us, "args": instant.facts}
+
+
+def _place(event: Span | Instant) -> dict[str, Any]:
+    track = event.track
+    return {"name": event.name, "cat": track.value, "pid": PROCESS, "tid": _thread(track)}

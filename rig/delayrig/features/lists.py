@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: lists of names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 import msgspec
 
+from delayrig.base.durations import UNITS
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, delay_options, say_making
 from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, tell_json
-from delayrig.features.lists.delays import delay_lines
 from delayrig.hazards import KINDS, written
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import programmers_of
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.schema import find_plan, plan_names, read_plan
-from delayrig.subjects.delay_function import DelayOptions, direct_waits, find_delay_functions
+from delayrig.subjects.delay_function import (
+    DelayFunction,
+    DelayOptions,
+    direct_waits,
+    find_delay_functions,
+)
+from delayrig.subjects.finder.finding import DirectWait
 from delayrig.subjects.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import Recipes, read_recipes
@@ -33,6 +39,10 @@ FUNCTION_KEYS = (
     *("name", "file", "address", "size", "argument", "unit_ns", "found_by", "doubt", "counters"),
 )
 """The keys of a delay function in JSON."""
+NONE_FOUND = (
+    "none: its delays cannot be judged; build it unstripped, or name its delay function with"
+    " --delay-symbol or --delay-offset"
+)
 
 
 @click.command(cls=RigCommand)
@@ -142,3 +152,34 @@ def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator
     library = provide_library(name, recipes, paths, say_making) if arch is Arch.X86_64 else None
     if library is not None:
         yield library
+
+
+def delay_lines(subject: Subject, options: DelayOptions) -> Iterator[str]:
+    """Yields lines about the program, or about the library that a program uses."""
+    found = find_delay_functions(subject, options)
+    yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
+    yield from _function_lines(found)
+    for file, waits in direct_waits(subject, options).items():
+        yield from (_wait_line(file, wait) for wait in waits)
+
+
+def _function_lines(found: Sequence[DelayFunction]) -> Iterator[str]:
+    if not found:
+        yield f"  {NONE_FOUND}"
+    for each in found:
+        yield f"  {each.name} in {each.file}, found by {each.found_by}: {_about(each)}"
+
+
+def _about(function: DelayFunction) -> str:
+    asks = f"argument {function.argument + 1} in {UNITS[function.unit_ns]}"
+    sure = f"in doubt, {function.doubt}" if function.doubt else "sure"
+    asked = f"; it asks the CPU: {', '.join(function.counters)}" if function.counters else ""
+    return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}{asked}"
+
+
+def _wait_line(file: str, wait: DirectWait) -> str:
+    where = f"in {file} at {wait.site:#x}"
+    asks = "" if wait.asks is None else str(wait.asks)
+    if wait.why_not:
+        return f"  cannot be judged: {wait.called}({asks}) {where}: {wait.why_not}"
+    return f"  a direct wait: {wait.called}({asks}) {where}"

@@ -3,26 +3,63 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
+import msgspec
 
+from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.cli.command import Decorator, RigCommand
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.decision import read_decision
+from delayrig.decision.decision import Decision, read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.features.export.schemas import KINDS, schema_text
+from delayrig.features.latency.result import LatencyReport
+from delayrig.features.proposal.steps import Proposal
+from delayrig.features.survey.survey import Survey
+from delayrig.features.threshold.answer import Answer
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
-from delayrig.model.result import read_results
+from delayrig.model.result import Results, read_results
 from delayrig.present.formats.known import FORMATS, STDOUT, Wanted, wanted_formats
 from delayrig.present.formats.report import Report, report_of_gate, report_of_run
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
 from delayrig.present.trace.vcd import as_vcd
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+KINDS: dict[str, type[msgspec.Struct]] = {
+    "results": Results,
+    "gate": Decision,
+    "latency": LatencyReport,
+    "proposal": Proposal,
+    "survey": Survey,
+    "threshold": Answer,
+}
+"""The type of each file that the rig keeps for readers."""
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Returns the schema of `NAME.json`, one of `KINDS`. It accepts only the current version."""
+    kind = KINDS[name]
+    defaults = {field.name: field.default for field in msgspec.structs.fields(kind)}
+    version = defaults["schema"]
+    schema = msgspec.json.schema(kind)
+    definition = schema["$defs"][kind.__name__]
+    definition["properties"]["schema"] = {"const": version}
+    definition["required"] = ["schema", *definition.get("required", [])]
+    return {
+        "$schema": DIALECT,
+        "$id": f"urn:flashrom-delay-rig:{name}:{version}",
+        "title": f"{name}.json of the flashrom delay rig, version {version}",
+        "$comment": "SPDX-License-Identifier: GPL-2.0-or-later",
+        **schema,
+    }
+
+
+def schema_text(name: str) -> bytes:
+    return json_document(schema_of(name))
 
 
 def format_option(*, required: bool) -> Decorator:
