@@ -7,23 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.model.events import Event, encode_events, first
-from delayrig.model.kinds.agent import (
-    ClockRate,
-    EmulatorEnd,
-    Guest,
-    SubjectEnd,
-    SubjectStart,
-)
-from delayrig.model.kinds.emulator import (
-    Accept,
-    Busy,
-    Cycle,
-    Disconnect,
-    End,
-    Serprog,
-    Spi,
-    Start,
-)
+from delayrig.model.kinds.agent import ClockRate, EmulatorEnd, Guest, SubjectEnd, SubjectStart
+from delayrig.model.kinds.emulator import Accept, Busy, Cycle, Disconnect, End, Serprog, Spi, Start
 from delayrig.model.kinds.hazard import SiblingsRunning, SiblingsStopped
 from delayrig.model.kinds.kind import Kind
 

@@ -30,13 +30,7 @@ from delayrig.model.result import (
     write_results,
 )
 
-from tests.rig.builders import (
-    MS,
-    make_cell,
-    make_evidence,
-    make_result,
-    make_run_header,
-)
+from tests.rig.builders import MS, make_cell, make_evidence, make_result, make_run_header
 
 SUBJECTS = {"bundled": "0.1.0", "debian:bookworm": "1.3.0", "debian:trixie": "1.4.0"}
 HAZARDS = (

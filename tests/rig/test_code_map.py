@@ -4,12 +4,7 @@
 from pathlib import Path
 
 import pytest
-from delayrig.features.coverage.changed import (
-    Changed,
-    Placed,
-    changed_functions,
-    touched_sites,
-)
+from delayrig.features.coverage.changed import Changed, Placed, changed_functions, touched_sites
 from delayrig.model.platform import Arch
 from delayrig.subjects.finder.code_map import CodeMap, Site, Watched, map_code
 from delayrig.subjects.finder.finding import find_in

@@ -10,26 +10,14 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.decision.two_runs import (
-    Beside,
-    Comparison,
-    compare_times,
-    first_difference,
-)
+from delayrig.decision.two_runs import Beside, Comparison, compare_times, first_difference
 from delayrig.lanes.choice import Lanes
 from delayrig.main import main
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import (
-    FILE_NAME,
-    CpuTime,
-    Results,
-    Verdict,
-    read_results,
-    write_results,
-)
+from delayrig.model.result import FILE_NAME, CpuTime, Results, Verdict, read_results, write_results
 
 from tests.rig.builders import (
     compare_folders,

@@ -25,14 +25,7 @@ from delayrig.features.coverage.runs import find_changed_waits, find_gate_covera
 from delayrig.features.coverage.terminal import changed_wait_lines, changed_wait_words
 from delayrig.features.report.comparison import coverage_html
 from delayrig.main import main
-from delayrig.model.delays import (
-    DelayCall,
-    Delays,
-    DelaysHeader,
-    End,
-    FunctionFacts,
-    encode_delays,
-)
+from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts, encode_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, SubjectFacts, write_results
 from delayrig.subjects.finder.code_map import CodeFunction

@@ -17,13 +17,7 @@ from delayrig.model.kinds.kind import Kind, Writer, name_of
 from delayrig.model.kinds.pace import Speed
 
 from tests.rig.builders import CHECKOUT
-from tests.rig.documents import (
-    Document,
-    broken_links,
-    missing_files,
-    retired_words,
-    used_words,
-)
+from tests.rig.documents import Document, broken_links, missing_files, retired_words, used_words
 from tests.rig.plain_words import FOLDERS, findings_in, sources_in
 from tests.rig.test_event_writers import STREAMS
 from tests.rig.test_lint import PYTHON_FOLDERS, our_files

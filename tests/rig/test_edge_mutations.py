@@ -10,13 +10,7 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import RigError
 from delayrig.model.events import encode_events, parse_events
-from delayrig.model.result import (
-    Results,
-    decode_results,
-    own_fault,
-    read_results,
-    write_results,
-)
+from delayrig.model.result import Results, decode_results, own_fault, read_results, write_results
 from delayrig.plan.schema import find_plan, read_plan
 
 from tests.conftest import Bound

@@ -34,14 +34,7 @@ from mesonbuild.mtest import TAPParser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tap.parser import Parser
 
-from tests.rig.builders import (
-    SECOND,
-    WATCH,
-    make_cell,
-    make_evidence,
-    make_result,
-    make_run_header,
-)
+from tests.rig.builders import SECOND, WATCH, make_cell, make_evidence, make_result, make_run_header
 
 # Characters that a subject may print, or that a path may contain.
 NASTY = 'a | b, 100 % # c: <d> & "e" \x1b[31m\x00 `f` *g* \\ é\nnot ok 9 - ::error::\n  ...\n]]>'

@@ -21,18 +21,8 @@ from delayrig.model.result import Verdict
 from delayrig.model.workload import region_of
 from delayrig.subjects.recipes import read_recipes
 
-from tests.rig.builders import (
-    CHECKOUT,
-    cell_of,
-    make_cell,
-    make_chip,
-    make_evidence,
-)
-from tests.rig.event_builders import (
-    made,
-    seen_after,
-    spi,
-)
+from tests.rig.builders import CHECKOUT, cell_of, make_cell, make_chip, make_evidence
+from tests.rig.event_builders import made, seen_after, spi
 
 RIGHT = [
     *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),

@@ -24,14 +24,7 @@ from delayrig.model.result import Verdict
 from delayrig.subjects.delay_function import Askable
 from msgspec.structs import replace
 
-from tests.rig.builders import (
-    cell_of,
-    delay,
-    delays_of,
-    make_cell,
-    make_evidence,
-    make_subject,
-)
+from tests.rig.builders import cell_of, delay, delays_of, make_cell, make_evidence, make_subject
 from tests.rig.event_builders import (
     END_NS,
     START_NS,
