@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "mapped_file.h"
+#include "record.h"
 
 #include <assert.h>
 #include <errno.h>

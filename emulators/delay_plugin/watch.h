@@ -11,11 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calls.h"
 #include "cpu_plugin/qemu_plugin_api.h"
 #include "machine.h"
 #include "record.h"
-#include "mapped_file.h"
 #include "request.h"
 
 /* Reads a vCPU's registers and memory while it runs (registers.c). */

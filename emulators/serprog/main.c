@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "image.h"
-#include "record/events.h"
 #include "link.h"
 #include "listener.h"
 #include "options.h"
+#include "record/events.h"
 #include "server.h"
 
 #define EXIT_USAGE 2

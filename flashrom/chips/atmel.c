@@ -6,7 +6,6 @@
  * parts advise against. E parts answer RDID with the same three bytes, obey the same commands and
  * are faster: they are found under the D part's name.
  */
-#include "spi25.h"
 #include "lists.h"
 
 /* clang-format off */

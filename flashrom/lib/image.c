@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "internal.h"
-#include "flash.h"
 #include "priority.h"
 
 /* Sets `count` to 0 without a layout. Returns -ENODATA for a layout that includes nothing. */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "programmers.h"
-#include "programmer.h"
 
 struct linux_spi {
 	struct programmer base;

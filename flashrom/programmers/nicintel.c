@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "programmers.h"
 #include "pci.h"
+#include "programmers.h"
 
 #define FLASH_CONTROL 0x0C /* 16 bits; 1: the part may be written to */
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "programmers.h"
 #include "pci.h"
+#include "programmers.h"
 
 #define EECD 0x10
 #define EECD_WRITES UINT32_C(0x30)

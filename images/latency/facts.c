@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "clock.h"
 #include "readings.h"
 
 #include <errno.h>

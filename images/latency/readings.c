@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "clock.h"
+
 static int by_size(const void *left, const void *right)
 {
 	const int64_t a = *(const int64_t *)left;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "series.h"
+#include "clock.h"
 
 #include <poll.h>
 #include <sched.h>

@@ -87,7 +87,6 @@ class Mistake:
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mistake in its file, whose own class and witness hold where it names none."""
 
-    name: str
     what: str
     origin: str
     kind: Kind | None = msgspec.field(name="class", default=None)
@@ -99,19 +98,19 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     schema: int
     kind: Kind = msgspec.field(name="class")
     sight: Sight = msgspec.field(name="witness", default=Sight.NOBODY)
-    mistake: list[Entry]
+    mistake: dict[str, Entry]
 
     def mistakes(self) -> list[Mistake]:
         return [
             Mistake(
-                name=entry.name,
+                name=name,
                 what=entry.what,
                 origin=entry.origin,
                 kind=entry.kind or self.kind,
                 sight=entry.sight or self.sight,
                 change=_changes_of(entry.diff),
             )
-            for entry in self.mistake
+            for name, entry in self.mistake.items()
         ]
 
 

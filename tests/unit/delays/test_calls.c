@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "../cases.h"
-#include "delay_plugin/calls.h"
+#include "delay_plugin/record.h"
 
 #define SHORT 0
 #define LONG 1

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "delay_plugin/mapped_file.h"
+#include "delay_plugin/record.h"
 
 #define LINE "a line of what was seen\n"
 

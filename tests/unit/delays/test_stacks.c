@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "../cases.h"
-#include "delay_plugin/calls.h"
+#include "delay_plugin/record.h"
 
 #define BASE UINT64_C(0x555500000000)
 #define TEXT_BEGIN 0x1000

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "../cases.h"
-#include "serprog/image.h"
 #include "record/events.h"
+#include "serprog/image.h"
 
 #define SIZE_BYTES (4 * ARRAY_GRANULE_BYTES)
 

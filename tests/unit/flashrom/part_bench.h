@@ -6,8 +6,8 @@
 
 #include "../cases.h"
 #include "captured_log.h"
-#include "programmers.h"
 #include "flash.h"
+#include "programmers.h"
 
 /*
  * A part of emulators/, with a clock that advances only by waits and readings. A test may break the

@@ -4,8 +4,8 @@
  * here.
  */
 
-#include "flash.h"
 #include "../cases.h"
+#include "flash.h"
 
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 

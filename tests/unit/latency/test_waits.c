@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 
 #include "../cases.h"
+#include "clock.h"
 #include "series.h"
 
 static const char *const sleeps[] = {
