@@ -68,8 +68,7 @@ from delayrig.decision.request import (
 from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
 from delayrig.features.coverage.terminal import changed_wait_words
 from delayrig.features.export import format_option, read_report, speaks, write_formats
-from delayrig.features.gate import first_cells
-from delayrig.features.gate.early import EarlyAnswer
+from delayrig.features.gate import early
 from delayrig.features.history import recording
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -262,7 +261,7 @@ def _gate(options: _Options) -> ExitCode:
             run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
-    first_cells.keep_reached(paths.state / first_cells.REACHED, seen)
+    early.keep_reached(paths.state / early.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
@@ -283,7 +282,7 @@ class _GateProgress(RunProgress):
     def __init__(self, request: GateRequest, options: _Options) -> None:
         super().__init__(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
         stored = request.stored.results.measured if request.stored else []
-        self._early = EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
+        self._early = early.EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
     def finished(self, result: CellResult) -> None:
         super().finished(result)
@@ -386,12 +385,12 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
 
 def _first(
     folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
-) -> first_cells.FirstCells:
+) -> early.FirstCells:
     theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
-    measured = first_cells.reached_in(stored.results.cells) if stored else {}
-    return first_cells.FirstCells(
+    measured = early.reached_in(stored.results.cells) if stored else {}
+    return early.FirstCells(
         sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
-        reached=first_cells.read_reached(paths.state / first_cells.REACHED) | measured,
+        reached=early.read_reached(paths.state / early.REACHED) | measured,
         watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
         kept=paths.images / KEPT,
     )
