@@ -2,8 +2,7 @@
 """Small answers of threshold, survey and proposal, with hostile text and long paths in them."""
 
 from delayrig.features.proposal.steps import Proposal, fold_proposal
-from delayrig.features.survey.gaps import Agreement, BusBound, KnownWait
-from delayrig.features.survey.survey import Requested, Survey
+from delayrig.features.survey.survey import Agreement, BusBound, KnownWait, Requested, Survey
 from delayrig.features.threshold.answer import Answer, answer_of
 from delayrig.features.threshold.figures import Cost, Evidence, Standing
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts

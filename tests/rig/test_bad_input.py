@@ -18,7 +18,7 @@ from delayrig.base.errors import ExitCode, RigError
 from delayrig.base.text import again
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
-from delayrig.features.gate.first_cells import read_reached
+from delayrig.features.gate.early import read_reached
 from delayrig.features.latency.program_output import parse_lines
 from delayrig.features.latency.run import LatencyRequest, resumed
 from delayrig.features.threshold.sleep_facts import read_sleep_facts

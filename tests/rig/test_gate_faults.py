@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from delayrig.decision.decision import Decision, Outcome
 from delayrig.decision.faults import Change, compare_faults, lengths_cut
-from delayrig.features.gate.early import EarlyAnswer
-from delayrig.features.gate.first_cells import (
+from delayrig.features.gate.early import (
+    EarlyAnswer,
     FirstCells,
     Reached,
     keep_reached,

@@ -7,8 +7,15 @@ import pytest
 from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.features.proposal.command import proposal
-from delayrig.features.proposal.conclusion_text import advice, changes_of, conclusion, landing_order
-from delayrig.features.proposal.steps import TITLES, Proposal, fold_proposal
+from delayrig.features.proposal.steps import (
+    TITLES,
+    Proposal,
+    advice,
+    changes_of,
+    conclusion,
+    fold_proposal,
+    landing_order,
+)
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.subjects.subject import STEPS, TRUSTING

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from delayrig.features.survey.gaps import (
+from delayrig.features.survey.survey import (
+    Survey,
     agreement_of,
+    answer_of,
     bounds_of,
     class_us,
     gaps_of,
     known_waits,
+    requested_of,
     service_ns,
+    survey_run,
 )
-from delayrig.features.survey.survey import Survey, answer_of, requested_of, survey_run
 from delayrig.features.survey.terminal import tables_of
 from delayrig.judge.waste import Watched
 from delayrig.model.delays import DelayCall, Delays, encode_delays

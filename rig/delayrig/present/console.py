@@ -6,19 +6,10 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
+from rich import progress
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
 from rich.markup import escape
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -185,9 +176,9 @@ def fitted(table: tables.Table, *, titled: bool = True) -> FittedTable:
 class LiveBar:
     """A bar on a terminal, and nothing elsewhere."""
 
-    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
+    def __init__(self, console: Console, *columns: progress.ProgressColumn) -> None:
         self._console = console
-        self._bar = Progress(*columns, console=console, transient=True)
+        self._bar = progress.Progress(*columns, console=console, transient=True)
         self._task = self._bar.add_task("preparing", total=None)
 
     def __enter__(self) -> Self:
@@ -206,13 +197,13 @@ class RunProgress(LiveBar):
         """Makes the bar. `lines` prints a line for each cell on a terminal, too."""
         super().__init__(
             console,
-            SpinnerColumn(),
-            BarColumn(bar_width=BAR_WIDTH),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            progress.SpinnerColumn(),
+            progress.BarColumn(bar_width=BAR_WIDTH),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.description}"),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left"),
+            progress.TimeRemainingColumn(),
         )
         self._lines = lines or not console.is_terminal
         self._verdicts: dict[Verdict, int] = {}

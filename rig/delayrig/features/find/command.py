@@ -9,13 +9,7 @@ import click
 
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import (
-    RigCommand,
-    default_out,
-    delay_options,
-    say_making,
-    until_interrupted,
-)
+from delayrig.cli import command as cli
 from delayrig.cli.option_types import SUBJECT, flag_option, number_option, seed_option
 from delayrig.cli.verbosity import answers, note, tell_json
 from delayrig.decision.choice import delay_options_of
@@ -43,7 +37,7 @@ from delayrig.subjects.delay_function import DelayOptions
 NAME = "find"
 
 
-@click.command(NAME, cls=RigCommand)
+@click.command(NAME, cls=cli.RigCommand)
 @click.argument("symptom", type=click.Choice([each.value for each in Symptom]))
 @click.argument("flashrom", type=SUBJECT)
 @flag_option(
@@ -66,7 +60,7 @@ NAME = "find"
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")
-@delay_options
+@cli.delay_options
 @answers
 def find(
     symptom: str,
@@ -106,7 +100,7 @@ def find(
             click.echo(cell.id)
         note(f"{len(cells)} of {len(choice.cells)} cells")
         return
-    folder = out or default_out(NAME)
+    folder = out or cli.default_out(NAME)
     check_out(folder, cells, name=trial_folder(folder, 1).name)
     trials = Trials(
         chips=choice.chips,
@@ -115,7 +109,7 @@ def find(
         out=folder,
         plan=NAME,
         argv=sys.argv[1:],
-        preparing=say_making,
+        preparing=cli.say_making,
         delay=delay,
     )
     beside = BesideOurs(wanted, trials.run)
@@ -124,7 +118,7 @@ def find(
     def show(cell: Cell, result: CellResult) -> None:
         note(f"[at most {len(cells)}] {result.verdict} {cell.id}")
 
-    searched = until_interrupted(search(wanted, cells, beside.run, show, beside.own), kept=kept)
+    searched = cli.until_interrupted(search(wanted, cells, beside.run, show, beside.own), kept=kept)
     shrunk = None
     if searched.cell is not None:
         work = shrink(
@@ -135,9 +129,9 @@ def find(
             watch=lambda step: note(step.line),
             shows=beside.shows,
         )
-        shrunk = until_interrupted(work, kept=kept)
+        shrunk = cli.until_interrupted(work, kept=kept)
     why = _why(shrunk, beside.own(shrunk.result), trials) if shrunk else []
-    _tell(wanted, searched, shrunk, choice.cells, why)
+    _print_answer(wanted, searched, shrunk, choice.cells, why)
     sys.exit(exit_code(wanted, shrunk.result) if shrunk else ExitCode.PASS)
 
 
@@ -150,7 +144,7 @@ def _why(shrunk: Shrunk, own: CellResult | None, trials: Trials) -> list[str]:
     return [work_words(shrunk.result, own), f"where it waits for nothing: {where}"]
 
 
-def _tell(
+def _print_answer(
     symptom: Symptom,
     searched: Searched,
     shrunk: Shrunk | None,
@@ -181,7 +175,7 @@ def _tell(
     for cause, number in searched.causes.most_common():
         click.echo(f"  {number}: {cause}")
     if not shrunk:
-        _tell_covered(searched.ran, planned)
+        _print_covered(searched.ran, planned)
 
 
 def line_of(shrunk: Shrunk) -> list[str]:
@@ -197,7 +191,7 @@ def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:
     return [f"{symptom}: {verdict}{shrunk.cell.id}", *(f"  {each}" for each in [*why, *left])]
 
 
-def _tell_covered(ran: list[Cell], planned: list[Cell]) -> None:
+def _print_covered(ran: list[Cell], planned: list[Cell]) -> None:
     seen, wanted = pairs_of(ran), pairs_of(planned)
     click.echo(f"Covered: {seen} of {wanted} pairs of these values, by {len(ran)} cells:")
     for name, values in values_of(ran).items():

@@ -13,6 +13,7 @@ from click.decorators import FC
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, BuildError, ExitCode
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli import command as cli
 from delayrig.cli.cells import (
     ClusterGiven,
     cluster_options,
@@ -20,18 +21,6 @@ from delayrig.cli.cells import (
     lane_option,
     programmers_option,
     unconfined_option,
-)
-from delayrig.cli.command import (
-    INTERRUPTED,
-    RigCommand,
-    default_out,
-    delay_options,
-    first_error,
-    gathered,
-    is_unconfined,
-    print_error,
-    say_making,
-    until_interrupted,
 )
 from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
 from delayrig.cli.verbosity import (
@@ -68,8 +57,7 @@ from delayrig.decision.request import (
 from delayrig.features.coverage.runs import KEPT, find_changed_waits, programs_left
 from delayrig.features.coverage.terminal import changed_wait_words
 from delayrig.features.export import format_option, read_report, speaks, write_formats
-from delayrig.features.gate import first_cells
-from delayrig.features.gate.early import EarlyAnswer
+from delayrig.features.gate import early
 from delayrig.features.history import recording
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
@@ -100,7 +88,7 @@ class _AbortingError(click.UsageError):
     exit_code = ABORT
 
 
-class _GateCommand(RigCommand):
+class _GateCommand(cli.RigCommand):
     """A command whose usage errors end a bisection: git takes their usual code, 2, for bad."""
 
     def make_context(
@@ -186,7 +174,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 )
 @lane_option
 @unconfined_option
-@gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
+@cli.gathered("limits", Limits, *(_limit_option(*limit) for limit in LIMITS.items()))
 @click.option(
     "--absolute",
     is_flag=True,
@@ -223,11 +211,11 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
 @programmers_option
 @connect_option
 @cluster_options
-@delay_options
+@cli.delay_options
 @format_option(required=False)
 @recording.history_options
 @tables_or_json
-@gathered("options", _Options)
+@cli.gathered("options", _Options)
 def gate(options: _Options) -> None:
     """Decides whether the candidate may take the baseline's place.
 
@@ -240,8 +228,8 @@ def gate(options: _Options) -> None:
     except Exception as raised:
         if not options.bisect:
             raise
-        is_untestable = isinstance(first_error(raised), BuildError)
-        sys.exit(bisect_code(print_error(raised), untestable=is_untestable))
+        is_untestable = isinstance(cli.first_error(raised), BuildError)
+        sys.exit(bisect_code(cli.print_error(raised), untestable=is_untestable))
     sys.exit(bisect_code(code) if options.bisect else code)
 
 
@@ -258,11 +246,11 @@ def _gate(options: _Options) -> ExitCode:
     request = _request(options, paths)
     folder = request.candidate.out
     with _GateProgress(request, options) as progress:
-        runs = until_interrupted(
+        runs = cli.until_interrupted(
             run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
         )
     seen = (cell for sides in runs for results in sides for cell in results.cells)
-    first_cells.keep_reached(paths.state / first_cells.REACHED, seen)
+    early.keep_reached(paths.state / early.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     tell_json(decision)
@@ -283,7 +271,7 @@ class _GateProgress(RunProgress):
     def __init__(self, request: GateRequest, options: _Options) -> None:
         super().__init__(progress_console(), lines=verbosity() is Verbosity.VERBOSE)
         stored = request.stored.results.measured if request.stored else []
-        self._early = EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
+        self._early = early.EarlyAnswer(request.candidate.cells, stored, absolute=options.absolute)
 
     def finished(self, result: CellResult) -> None:
         super().finished(result)
@@ -318,7 +306,7 @@ def _build(options: _Options) -> None:
     except KeyboardInterrupt:
         # git must end its bisection; click would exit with 1, which means a bad revision.
         click.echo("interrupted; nothing was run", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(cli.INTERRUPTED)
     check_built(options.candidate or "")
 
 
@@ -356,7 +344,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     check_connect(options.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
-    folder = (options.out or default_out("gate")).absolute()
+    folder = (options.out or cli.default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
@@ -365,7 +353,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         cells=cells,
         connect=options.connect,
         cluster=options.cluster.options(),
-        unconfined=is_unconfined(),
+        unconfined=cli.is_unconfined(),
         delay=options.delay,
         keeps_programs=folder / PROGRAMS,
         again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
@@ -386,12 +374,12 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
 
 def _first(
     folder: Path, stored: StoredBaseline | None, cells: Iterable[Cell], paths: Paths
-) -> first_cells.FirstCells:
+) -> early.FirstCells:
     theirs = Path(programs_beside(stored.folder)) if stored else folder / PROGRAMS
-    measured = first_cells.reached_in(stored.results.cells) if stored else {}
-    return first_cells.FirstCells(
+    measured = early.reached_in(stored.results.cells) if stored else {}
+    return early.FirstCells(
         sides=(theirs / BASELINE, folder / PROGRAMS / CANDIDATE),
-        reached=first_cells.read_reached(paths.state / first_cells.REACHED) | measured,
+        reached=early.read_reached(paths.state / early.REACHED) | measured,
         watching={place_of(cell.id) for cell in cells if cell.role in WATCHING},
         kept=paths.images / KEPT,
     )
@@ -436,7 +424,7 @@ def _changed_waits(
     """Returns lines on the changed waits that cells reached, and on those that none reached."""
     folder, stored = request.candidate.out, request.stored
     theirs = [stored.folder] if stored else rounds_of(folder, BASELINE)
-    programs = programs_left(stored.folder, paths, say_making) if stored else []
+    programs = programs_left(stored.folder, paths, cli.say_making) if stored else []
     changed = find_changed_waits(theirs, rounds_of(folder, CANDIDATE), paths, programs)
     words = changed_wait_words(changed)
     if options.unreached == "ok":

@@ -56,11 +56,11 @@ def graft(
     """
     planned = pipeline.plan_graft(tree, find_paths().checkout)
     if dry_run:
-        _tell(planned.graft)
+        _print_steps(planned.graft)
         return
     if patches:
         pipeline.check_folder(tree, patches)
-        _tell(pipeline.graft_patches(planned, patches, note))
+        _print_steps(pipeline.graft_patches(planned, patches, note))
         click.echo(f"patches: {patches}, for `git am --signoff`")
         return
     folder = out or default_out("graft")
@@ -72,7 +72,7 @@ def graft(
     sys.exit(_graft(planned, folder, None if no_gate else options, tests=not no_tests))
 
 
-def _tell(done: pipeline.Graft) -> None:
+def _print_steps(done: pipeline.Graft) -> None:
     tell_json(done)
     for number, step in enumerate(done.steps, 1):
         click.echo(f"{number}. {step.title}\n   {', '.join(step.files)}")

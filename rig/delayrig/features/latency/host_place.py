@@ -128,7 +128,7 @@ class HostPlace:
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
             async with _load(self.program, eaters):
-                await _be_told(program, [*words, f"--json={output}"])
+                await _run_cyclictest(program, [*words, f"--json={output}"])
             return output.read_bytes(), Windows()
 
     async def set_governor(self, name: str) -> None:
@@ -186,7 +186,7 @@ async def _answer(command: Sequence[str]) -> bytes:
     return said
 
 
-async def _be_told(program: str, words: Sequence[str]) -> None:
+async def _run_cyclictest(program: str, words: Sequence[str]) -> None:
     """Runs cyclictest; raises `MissingError` if it fails, as this user may lack the rights."""
     try:
         await _answer([program, *words])

@@ -12,8 +12,7 @@ from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import RigCommand, own_request, run_shown
 from delayrig.cli.option_types import seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
-from delayrig.features.proposal.conclusion_text import advice, conclusion
-from delayrig.features.proposal.steps import FILE_NAME, fold_proposal
+from delayrig.features.proposal.steps import FILE_NAME, advice, conclusion, fold_proposal
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import Results, read_results

@@ -3,8 +3,7 @@
 
 from markupsafe import Markup
 
-from delayrig.features.proposal.conclusion_text import advice, conclusion
-from delayrig.features.proposal.steps import PlaceFigures, Proposal, StepFigures
+from delayrig.features.proposal.steps import PlaceFigures, Proposal, StepFigures, advice, conclusion
 from delayrig.present.pages.charts import Chart, Colour, new_figure
 from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures

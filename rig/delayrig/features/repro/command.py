@@ -13,16 +13,8 @@ import msgspec
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.interruption import answer_interrupts
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
-from delayrig.cli.command import (
-    RigCommand,
-    default_out,
-    delay_options,
-    is_unconfined,
-    own_request,
-    say_making,
-    until_interrupted,
-)
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, number_option
 from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
@@ -49,7 +41,7 @@ SEED_OF_RUN = click.option(
 )
 
 
-@click.command(cls=RigCommand)
+@click.command(cls=cli.RigCommand)
 @click.argument("cell", type=CELL, required=False)
 @click.option(
     "--from",
@@ -74,7 +66,7 @@ SEED_OF_RUN = click.option(
 )
 @click.option("--dry-run", is_flag=True, help="Prints the commands that it would run, and ends.")
 @unconfined_option
-@delay_options
+@cli.delay_options
 @tables_or_json
 def repro(
     cell: str | None,
@@ -102,7 +94,7 @@ def repro(
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
     if cell == HETEROGENEOUS and run_folder is None:
-        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
+        sys.exit(_walk_through(out or cli.default_out(NAME), paths, keep=bool(keep or out)))
     options = Asked(
         cell=cell,
         run=run_folder,
@@ -119,12 +111,12 @@ def repro(
 
     if look is Look.GDB:
         find_gdb(chosen.cell.arch)
-    folder = (out or default_out(NAME)).absolute()
+    folder = (out or cli.default_out(NAME)).absolute()
     check_out(folder, [chosen.cell])
     request = _request(chosen, folder)
     if dry_run:
-        work = commands_of(request, paths, say_making)
-        for line in until_interrupted(work, kept=f"nothing was run; see {folder}"):
+        work = commands_of(request, paths, cli.say_making)
+        for line in cli.until_interrupted(work, kept=f"nothing was run; see {folder}"):
             click.echo(line)
         return
     sys.exit(show_cell(chosen, request, look, kept=bool(keep or out)))
@@ -140,7 +132,7 @@ def show_cell(
     if look is not Look.WATCH:
         answer_interrupts()
     try:
-        code = until_interrupted(
+        code = cli.until_interrupted(
             run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
         )
@@ -154,11 +146,11 @@ def show_cell(
 def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.features.repro.heterogeneous import PLAN, walk_through
 
-    request, _ = own_request(PLAN, out, jobs=1)
+    request, _ = cli.own_request(PLAN, out, jobs=1)
     request = replace(request, retries_lost=False)
     folder = request.out
     try:
-        return until_interrupted(
+        return cli.until_interrupted(
             walk_through(request, paths, click.echo),
             kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
         )
@@ -180,7 +172,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
         seed=chosen.cell.seed,
         argv=sys.argv[1:],
         lane=chosen.cell.lane,
-        unconfined=is_unconfined(),
+        unconfined=cli.is_unconfined(),
         stages=True,
         delay=chosen.delay,
         retries_lost=False,
@@ -188,7 +180,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
     )
 
 
-@click.command(cls=RigCommand)
+@click.command(cls=cli.RigCommand)
 @click.argument("cell", type=CELL, required=False)
 @PLAN_WITH_CELL
 @click.option(
@@ -204,7 +196,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @SEED_OF_RUN
 @number_option("--limit-s", 120, "Host time for the search.", click.FloatRange(1))
-@delay_options
+@cli.delay_options
 @answers
 def shrink(
     cell: str | None,
@@ -228,7 +220,7 @@ def shrink(
     chosen = choose(options, paths)
     # Only a gate's cells have a side; plans have none.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
-    folder = out or default_out(SHRUNK)
+    folder = out or cli.default_out(SHRUNK)
     check_out(folder, [whole], name=trial_folder(folder, 1).name)
     found = folder / f"{SHRUNK}.toml"
     trials = Trials(
@@ -238,14 +230,14 @@ def shrink(
         out=folder,
         plan=str(found),
         argv=sys.argv[1:],
-        preparing=say_making,
+        preparing=cli.say_making,
         delay=chosen.delay,
     )
     work = shrink_cell(
         whole, chips, trials.run, limit_s=limit_s, watch=lambda step: click.echo(step.line)
     )
     kept = f"what was tried is kept in {folder}"
-    shrunk = until_interrupted(work, kept=kept)
+    shrunk = cli.until_interrupted(work, kept=kept)
     found.write_text(plan_text(plan_of(shrunk.cell)))
     tell_json(shrunk.cell)
     show_shrunk(shrunk, found)

@@ -19,15 +19,8 @@ from rich.markup import escape
 from delayrig.base.atomic_file import write_json
 from delayrig.base.durations import NS_PER_S
 from delayrig.base.paths import find_paths
+from delayrig.cli import command as cli
 from delayrig.cli.cells import CellsOptions, cell_options
-from delayrig.cli.command import (
-    HOW_TO_GO_ON,
-    RigCommand,
-    default_out,
-    delay_options,
-    resume_option,
-    run_shown,
-)
 from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.performance import middle_of_draws
@@ -189,11 +182,11 @@ def repeat(
     return summary, found
 
 
-@click.command(cls=RigCommand)
+@click.command(cls=cli.RigCommand)
 @cell_options(plan="default")
-@delay_options
+@cli.delay_options
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
-@resume_option
+@cli.resume_option
 @click.option(
     "--no-reuse",
     is_flag=True,
@@ -226,14 +219,14 @@ def run(
         return
     kept_in = history.address()
     wanted = wanted_formats(formats)
-    folder = cells.out or default_out(cells.plan)
+    folder = cells.out or cli.default_out(cells.plan)
     request = cells.request(choice, folder, recording.own_words(), delay)
     request = replace(request, resume=resume, reuses_guests=not no_reuse)
     if resume:
         check_begun(cells.out)
     else:
         check_out(folder, choice.cells)
-    results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
+    results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
     code = exit_code_of_run(results.cells, results.contrasts)
     tell_json(results)
     console = make_console(stderr=speaks(wanted))
@@ -246,7 +239,7 @@ def run(
     sys.exit(code)
 
 
-@click.command("repeat", cls=RigCommand)
+@click.command("repeat", cls=cli.RigCommand)
 @cell_options(plan="live")
 @click.option(
     "--within",
@@ -268,13 +261,13 @@ def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds
     """
     paths = find_paths()
     choice = cells.choose(paths)
-    folder = cells.out or default_out(f"repeat-{Path(cells.plan).stem}")
+    folder = cells.out or cli.default_out(f"repeat-{Path(cells.plan).stem}")
     request = replace(cells.request(choice, folder, sys.argv[1:]), contrasts=[])
     check_out(folder, choice.cells, name=FILE_NAME)
     summary, results = repeat(
         request,
         Budget(within=within_pct / PERCENT, seconds=budget_s, rounds_max=rounds),
-        lambda one: run_shown(one, paths),
+        lambda one: cli.run_shown(one, paths),
     )
     console = make_console()
     tell_json(summary)

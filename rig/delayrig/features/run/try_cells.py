@@ -11,15 +11,8 @@ import msgspec
 
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
-from delayrig.cli.command import (
-    RigCommand,
-    default_out,
-    delay_options,
-    gathered,
-    is_unconfined,
-    run_shown,
-)
 from delayrig.cli.option_types import SUBJECT, flag_option, seed_option
 from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.choice import Chosen
@@ -80,9 +73,9 @@ VALUES = {
 }
 
 
-@click.command(NAME, cls=RigCommand)
+@click.command(NAME, cls=cli.RigCommand)
 @click.argument("flashrom", type=SUBJECT)
-@gathered("flags", Flags, *(flag_option(name, *about) for name, about in VALUES.items()))
+@cli.gathered("flags", Flags, *(flag_option(name, *about) for name, about in VALUES.items()))
 @click.option(
     "--against", type=SUBJECT, default="", metavar="OTHER", help="Shows this flashrom beside it."
 )
@@ -95,7 +88,7 @@ VALUES = {
 )
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
-@delay_options
+@cli.delay_options
 @tables_or_json
 def try_flashrom(
     flashrom: str,
@@ -132,12 +125,12 @@ def try_flashrom(
         note(f"{len(request.cells)} cells")
         return
     single = len(request.cells) == 1
-    folder = (out or default_out(NAME)).absolute()
+    folder = (out or cli.default_out(NAME)).absolute()
     check_out(folder, request.cells)
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
         sys.exit(_show_one(request, kept=bool(keep or out)))
-    results = run_shown(request, paths)
+    results = cli.run_shown(request, paths)
     code = exit_code_of_run(results.cells)
     tell_json(results)
     console = make_console()
@@ -158,7 +151,7 @@ def _request(
         raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
     return replace(
         choice.request(NAME, Path(), seed=seed, argv=sys.argv[1:]),
-        unconfined=is_unconfined(),
+        unconfined=cli.is_unconfined(),
         again=_again(choice.cells[0]),
     )
 

@@ -8,16 +8,8 @@ import click
 
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, programmers_option, unconfined_option
-from delayrig.cli.command import (
-    HOW_TO_GO_ON,
-    RigCommand,
-    default_out,
-    delay_options,
-    own_request,
-    resume_option,
-    run_shown,
-)
 from delayrig.cli.option_types import SUBJECT, plan_option, seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
@@ -31,7 +23,7 @@ from delayrig.subjects.delay_function import DelayOptions
 PLAN = "survey"
 
 
-@click.command(cls=RigCommand)
+@click.command(cls=cli.RigCommand)
 @click.argument("subjects", metavar="SUBJECT...", type=SUBJECT, nargs=-1)
 @click.option(
     "--from",
@@ -45,10 +37,10 @@ PLAN = "survey"
 @click.option("--jobs", type=click.IntRange(1), help="Cells at a time; default: the CPUs.")
 @seed_option
 @programmers_option
-@resume_option
+@cli.resume_option
 @cluster_options
 @unconfined_option
-@delay_options
+@cli.delay_options
 @tables_or_json
 def survey(
     subjects: tuple[str, ...],
@@ -81,8 +73,8 @@ def survey(
         check_begun(out)
     code = ExitCode.PASS
     if run_folder is None:
-        run_folder = out or default_out("survey")
-        request, paths = own_request(
+        run_folder = out or cli.default_out("survey")
+        request, paths = cli.own_request(
             plan,
             run_folder,
             seed=seed,
@@ -93,7 +85,7 @@ def survey(
             cluster=cluster.options(),
             programmers=programmers,
         )
-        results = run_shown(request, paths, how_to_go_on=HOW_TO_GO_ON)
+        results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
     found = survey_run(run_folder)
     write_json(run_folder / FILE_NAME, found)

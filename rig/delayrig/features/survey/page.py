@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from delayrig.base.durations import rounded
-from delayrig.features.survey.gaps import class_us
-from delayrig.features.survey.survey import Survey, answer_of
+from delayrig.features.survey.survey import Survey, answer_of, class_us
 from delayrig.features.survey.terminal import BOUNDS, name_of, tables_of
 from delayrig.present.pages.charts import SERIES, Chart, Colour, new_figure
 from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html

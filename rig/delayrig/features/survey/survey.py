@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`survey.json`: computed from the cells of a run, with every call that QEMU saw."""
+"""`survey.json`: computed from the cells of a run, with every call that QEMU saw.
 
-from collections.abc import Iterable, Sequence
+The bus alone gives bounds of waits: the gaps between requests. A gap lasts from a reply to the next
+request. No wait in a gap is longer than the gap. Program and guest also need service time for each
+request, which the quickest gaps show. The rest of a gap was waiting or work, and the bus cannot
+tell which.
+"""
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
-from delayrig.features.survey import gaps
 from delayrig.hazards.of_cell import is_in_library
+from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.judge.waste import Watched, read_watched, took_ns, whole_delays
+from delayrig.model.cell import Cell
 from delayrig.model.delays import DelayCall
+from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.evidence import ObservedWait
+from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
 from delayrig.model.result import Results, Verdict, read_results
-from delayrig.subjects.profiles.profile import find_profile
+from delayrig.subjects.profiles.profile import Profile, find_profile
 
+STEPS = (1, 2, 5)
+QUICK = 10
+"""The quickest tenth of gaps gives the service time. The others may hold a poll loop's 10 us."""
+SIGN = 8
+"""A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 SCHEMA = 1
 FILE_NAME = "survey.json"
 BOUNDS = (
@@ -23,6 +40,166 @@ BOUNDS = (
 SHORT_US = 100
 """The threshold that the proposal recommends. Shorter waits do not sleep."""
 USABLE = (Verdict.PASS, Verdict.TOO_SHORT, Verdict.INCONCLUSIVE)
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of the time from a reply to the next request."""
+
+    opened_ns: int
+    closed_ns: int
+    shortest_ns: int
+    longest_ns: int
+
+
+class BusBound(msgspec.Struct, frozen=True, kw_only=True):
+    """Gaps of about one length in one cell, as bounds of waits; `from_us` 0: no sign of a wait."""
+
+    subject: str
+    chip: str
+    job: str
+    from_us: int
+    count: int
+    above_service_ns: int
+    """The sum of what is surely above the service time: waits, or the program's own work."""
+    at_most_ns: int
+    """The sum of the  The waits did not take more time."""
+    service_ns: int
+
+
+class KnownWait(msgspec.Struct, frozen=True, kw_only=True):
+    """A wait that the profile of this version knows, and the sums of its bounds."""
+
+    subject: str
+    chip: str
+    job: str
+    what: str
+    requested_us: int
+    count: int
+    at_least_ns: int
+    at_most_ns: int
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """The witnesses of one cell compared: the calls, and the bus without service time."""
+
+    subject: str
+    chip: str
+    job: str
+    calls: int
+    calls_ns: int
+    bus_ns: int
+
+    @property
+    def off_pct(self) -> float:
+        """Returns by how many percent the bus exceeds the calls."""
+        return 100 * (self.bus_ns - self.calls_ns) / self.calls_ns
+
+
+def gaps_of(events: list[Event]) -> list[Gap]:
+    """Returns every gap before a request of the subject, in order."""
+    wake_ns = wake_bound_ns(first(events, Start))
+    return [
+        _gap(before, after, wake_ns)
+        for before, after in pairwise(requests(events))
+        if after.read_ns > before.reply_ns
+    ]
+
+
+def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
+    empty_ns = after.empty_ns
+    closed_ns = empty_ns if wake_ns is None else max(empty_ns, after.read_ns - wake_ns)
+    return Gap(
+        opened_ns=before.reply_ns,
+        closed_ns=after.read_ns,
+        shortest_ns=max(closed_ns - before.reply_ns, 0),
+        longest_ns=after.read_ns - before.reply_ns,
+    )
+
+
+def service_ns(gaps: Sequence[Gap]) -> int:
+    """Returns the longest gap of the quickest tenth."""
+    longest = sorted(gap.longest_ns for gap in gaps)
+    return longest[(len(longest) - 1) // QUICK] if longest else 0
+
+
+def bounds_of(watched: Iterable[Watched]) -> list[BusBound]:
+    """Returns the bounds of each cell, the shortest first."""
+    return [bound for each in watched for bound in _bounds(each.cell, gaps_of(each.events))]
+
+
+def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
+    service = service_ns(gaps)
+    classes: dict[int, list[Gap]] = {}
+    for gap in gaps:
+        above_ns = gap.longest_ns - service
+        shows_wait = above_ns >= max(1000, service // SIGN)
+        classes.setdefault(class_us(above_ns // 1000 if shows_wait else 0), []).append(gap)
+    for from_us, same in sorted(classes.items()):
+        yield BusBound(
+            subject=cell.subject,
+            chip=cell.chip,
+            job=cell.job.value,
+            from_us=from_us,
+            count=len(same),
+            above_service_ns=sum(max(gap.shortest_ns - service, 0) for gap in same if from_us),
+            at_most_ns=sum(gap.longest_ns for gap in same),
+            service_ns=service,
+        )
+
+
+def class_us(us: int) -> int:
+    """Returns the largest of 1, 2, 5, 10, 20, ... up to that length; 0 below 1 us."""
+    if us < 1:
+        return 0
+    decade = 10 ** (len(str(us)) - 1)
+    return int(max(step * decade for step in STEPS if step * decade <= us))
+
+
+def known_waits(watched: Watched, profile: Profile | None) -> list[KnownWait]:
+    """Returns the waits that the profile knows; none without a profile of this version."""
+    if profile is None:
+        return []
+    cell = watched.cell
+    waits = observe_waits(watched.events, profile, cell.chip, is_forwarded=cell.is_forwarded)
+    kinds: dict[tuple[str, int], list[ObservedWait]] = {}
+    for wait in waits:
+        kinds.setdefault((wait.what, wait.requested_ns), []).append(wait)
+    return [
+        KnownWait(
+            subject=cell.subject,
+            chip=cell.chip,
+            job=cell.job.value,
+            what=what,
+            requested_us=requested_ns // 1000,
+            count=len(same),
+            at_least_ns=sum(wait.shortest_ns for wait in same),
+            at_most_ns=sum(wait.longest_ns for wait in same),
+        )
+        for (what, requested_ns), same in kinds.items()
+    ]
+
+
+def agreement_of(watched: Watched) -> Agreement | None:
+    """Compares the witnesses. Returns None if no call, or no gap without a call, was seen.
+
+    The median gap without a call is the service time.
+    """
+    cell, calls = watched.cell, whole_delays(watched.delays)
+    gaps = gaps_of(watched.events)
+    inside = [[c for c in calls if gap.opened_ns <= c.t_ns < gap.closed_ns] for gap in gaps]
+    idle = [gap.longest_ns for gap, found in zip(gaps, inside, strict=True) if not found]
+    waited = [(gap, found) for gap, found in zip(gaps, inside, strict=True) if found]
+    if not idle or not waited:
+        return None
+    service = int(statistics.median(idle))
+    return Agreement(
+        subject=cell.subject,
+        chip=cell.chip,
+        job=cell.job.value,
+        calls=sum(len(found) for _, found in waited),
+        calls_ns=sum(took_ns(found) for _, found in waited),
+        bus_ns=sum(gap.longest_ns - service for gap, _ in waited),
+    )
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,9 +260,9 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
     lines: list[str]
     calls: list[Requested]
-    bus: list[gaps.BusBound]
-    known: list[gaps.KnownWait]
-    agreements: list[gaps.Agreement]
+    bus: list[BusBound]
+    known: list[KnownWait]
+    agreements: list[Agreement]
 
 
 def survey_run(folder: Path) -> Survey:
@@ -97,11 +274,9 @@ def survey_run(folder: Path) -> Survey:
     return Survey(
         lines=_lines(results, watched),
         calls=requested_of(watched),
-        bus=gaps.bounds_of(watched),
-        known=[
-            known for each in watched for known in gaps.known_waits(each, profiles[each.cell.id])
-        ],
-        agreements=[found for each in watched if (found := gaps.agreement_of(each))],
+        bus=bounds_of(watched),
+        known=[known for each in watched for known in known_waits(each, profiles[each.cell.id])],
+        agreements=[found for each in watched if (found := agreement_of(each))],
     )
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.features.survey.gaps import class_us
-from delayrig.features.survey.survey import Requested, Survey, answer_of
+from delayrig.features.survey.survey import Requested, Survey, answer_of, class_us
 from delayrig.present.console import fitted
 from delayrig.present.tables import Table, words_and_figures
 

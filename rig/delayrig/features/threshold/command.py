@@ -11,16 +11,8 @@ import click
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import Paths, find_paths
+from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
-from delayrig.cli.command import (
-    INTERRUPTED,
-    RigCommand,
-    default_out,
-    gathered,
-    is_unconfined,
-    run_progress,
-    until_interrupted,
-)
 from delayrig.cli.option_types import plan_option, seed_option
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.features.threshold import builds
@@ -73,7 +65,7 @@ class _Options:
     cluster: ClusterGiven
 
 
-@click.command(cls=RigCommand)
+@click.command(cls=cli.RigCommand)
 @click.option(
     "--values",
     metavar="US,US,...",
@@ -139,7 +131,7 @@ class _Options:
 @cluster_options
 @unconfined_option
 @tables_or_json
-@gathered("options", _Options)
+@cli.gathered("options", _Options)
 def threshold(options: _Options) -> None:
     """Compares sleep thresholds of a delay layer, and recommends one.
 
@@ -161,14 +153,14 @@ def threshold(options: _Options) -> None:
     known.
     """
     paths = find_paths()
-    with run_progress() as progress:
+    with cli.run_progress() as progress:
         try:
             trials = _trials(options, paths, progress)
         except KeyboardInterrupt:
             click.echo("interrupted while building; nothing was measured", err=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(cli.INTERRUPTED)
         folder = trials.request.out
-        results = until_interrupted(
+        results = cli.until_interrupted(
             run_trials(trials, paths, progress),
             kept=f"finished cells are kept in {folder}, and resumed with --out {folder}",
         )
@@ -211,7 +203,7 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
     guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
     weights = (listed.weights if listed else {}) | weights_of(options.presets, options.weights)
     lane = LaneName.HOST if options.host else LaneName.VIRTUAL
-    folder = (options.out or default_out("threshold")).absolute()
+    folder = (options.out or cli.default_out("threshold")).absolute()
     candidates = _candidates(options, values, paths, progress)
     _check_present(listed, [candidate.value_us for candidate in candidates])
     choice = choose_cells(
@@ -230,7 +222,7 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
         ),
         cells=cells,
         cluster=cluster,
-        unconfined=is_unconfined(),
+        unconfined=cli.is_unconfined(),
     )
     trials = Trials(
         subject=options.build or " ".join(options.binaries) or BUNDLED,

@@ -8,19 +8,8 @@ from enum import StrEnum
 from delayrig.judge.waste import whole_delays
 from delayrig.model.delays import Delays
 from delayrig.model.events import Event, Request, Transaction, first, of_kind, transactions
+from delayrig.model.kinds import emulator
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import (
-    Accept,
-    Barrier,
-    Busy,
-    Cycle,
-    Disconnect,
-    FaultMade,
-    Refused,
-    Serprog,
-    Spi,
-    Start,
-)
 from delayrig.model.kinds.kind import name_of
 from delayrig.model.phases import begin_ns
 
@@ -79,7 +68,7 @@ def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
         *_in_turn(_delays(delays)),
     ]
     instants = [*_moments(events), *_violations(events), *_faults(events)]
-    start = first(events, Start)
+    start = first(events, emulator.Start)
     times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
     return Timeline(
         title=f"{start.chip} at {start.corner}" if start else "events",
@@ -98,7 +87,7 @@ def _instant(track: Track, name: str, at_ns: int, **facts: object) -> Instant:
 
 
 def _requests(events: list[Event]) -> Iterator[Span]:
-    for each in of_kind(events, Serprog):
+    for each in of_kind(events, emulator.Serprog):
         times = each.read_ns, each.reply_ns
         yield _span(Track.REQUEST, each.name, *times, op=each.op, ack=each.ack)
 
@@ -111,7 +100,7 @@ def _commands(events: list[Event]) -> Iterator[Span]:
     """
     for event in transactions(events):
         start_ns = begin_ns(event)
-        end_ns = start_ns + event.wire_ns if isinstance(event, Cycle) else event.reply_ns
+        end_ns = start_ns + event.wire_ns if isinstance(event, emulator.Cycle) else event.reply_ns
         facts = _command_facts(event)
         yield Span(
             track=Track.COMMAND, name=event.name, start_ns=start_ns, end_ns=end_ns, facts=facts
@@ -119,7 +108,7 @@ def _commands(events: list[Event]) -> Iterator[Span]:
 
 
 def _command_facts(event: Transaction) -> dict[str, object]:
-    answer = {"sr": event.sr} if isinstance(event, Spi) else {"value": event.value}
+    answer = {"sr": event.sr} if isinstance(event, emulator.Spi) else {"value": event.value}
     facts = {
         "op": event.op,
         "addr": event.addr,
@@ -134,7 +123,7 @@ def _command_facts(event: Transaction) -> dict[str, object]:
 
 
 def _busy_times(events: list[Event]) -> Iterator[Span]:
-    for busy in of_kind(events, Busy):
+    for busy in of_kind(events, emulator.Busy):
         times = busy.start_ns, busy.until_ns
         yield _span(Track.BUSY, busy.kind, *times, op=busy.op, addr=busy.addr, grade=busy.grade)
 
@@ -143,9 +132,9 @@ def _waits(events: list[Event]) -> Iterator[Span]:
     """Yields the time from each reply to the next request: the subject and the link."""
     replied: Request | None = None
     for event in events:
-        if isinstance(event, (Accept, Disconnect)):
+        if isinstance(event, (emulator.Accept, emulator.Disconnect)):
             replied = None
-        if not isinstance(event, (Serprog, Spi, Cycle)):
+        if not isinstance(event, (emulator.Serprog, emulator.Spi, emulator.Cycle)):
             continue
         if replied is not None and event.read_ns > replied.reply_ns:
             name, times = f"after {replied.name}", (replied.reply_ns, event.read_ns)
@@ -173,7 +162,17 @@ def _delays(delays: Delays | None) -> Iterator[Span]:
 
 def _moments(events: list[Event]) -> Iterator[Instant]:
     for event in events:
-        if isinstance(event, (SubjectStart, Accept, Barrier, Refused, Disconnect, SubjectEnd)):
+        if isinstance(
+            event,
+            (
+                SubjectStart,
+                emulator.Accept,
+                emulator.Barrier,
+                emulator.Refused,
+                emulator.Disconnect,
+                SubjectEnd,
+            ),
+        ):
             yield _instant(Track.MOMENT, name_of(type(event)), event.t_ns)
 
 
@@ -187,7 +186,7 @@ def _violations(events: list[Event]) -> Iterator[Instant]:
 
 
 def _faults(events: list[Event]) -> Iterator[Instant]:
-    for fault in of_kind(events, FaultMade):
+    for fault in of_kind(events, emulator.FaultMade):
         yield _instant(Track.FAULT, fault.kind, fault.t_ns, at=fault.at, nth=fault.nth)
 
 
