@@ -9,13 +9,22 @@ from delayrig.decision.two_runs import Comparison, compare_exactly, compared_run
 from delayrig.judge.judge import Finding, blank_result
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
-from delayrig.model.chips import ChipFacts
+from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.corner import Corner
 from delayrig.model.delays import DelayCall, Delays, DelaysHeader, FunctionFacts
 from delayrig.model.delays import End as CallEnd
 from delayrig.model.evidence import Evidence, Witness
-from delayrig.model.result import CellResult, HostFacts, RunHeader, Verdict
+from delayrig.model.result import (
+    CellResult,
+    ContrastResult,
+    ContrastVerdict,
+    HostFacts,
+    RunHeader,
+    Verdict,
+)
+from delayrig.plan.request import Request
 from delayrig.subjects.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import Subject
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -152,6 +161,22 @@ def make_result(cell: Cell | None = None, **changes: Any) -> CellResult:
     return msgspec.structs.replace(blank, **changes)
 
 
+def make_contrast(
+    cell: str, against: str, verdict: ContrastVerdict = ContrastVerdict.SEEN
+) -> ContrastResult:
+    """Returns the result of a contrast between two cells."""
+    return ContrastResult(
+        cell=cell,
+        against=against,
+        figure="cpu",
+        at_least=1,
+        ours_ns=2,
+        theirs_ns=1,
+        verdict=verdict,
+        reason="it polls",
+    )
+
+
 CANARY = make_result(
     make_cell(name="canary-bus", role=Role.CANARY, subject="canary:bus", expect="too_short"),
     verdict=Verdict.TOO_SHORT,
@@ -159,6 +184,23 @@ CANARY = make_result(
 CONTROL = make_result(make_cell(name="control-bus", role=Role.CONTROL))
 WATCH = [CANARY, CONTROL]
 """A canary that was convicted, and a control that passed."""
+
+
+def request_of(cells: list[Cell], out: Path) -> Request:
+    """Returns the request to run these cells, all of one lane, one after another."""
+    return Request(
+        plan="smoke",
+        cells=cells,
+        contrasts=[],
+        chips=read_chips(CHECKOUT),
+        recipes=read_recipes(CHECKOUT),
+        out=out,
+        jobs=1,
+        seed=1,
+        connect=None,
+        argv=[],
+        lane=cells[0].lane,
+    )
 
 
 def make_run_header(**changes: Any) -> RunHeader:

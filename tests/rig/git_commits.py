@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Git repositories that tests make."""
 
-import subprocess
 from pathlib import Path
+
+from tests.rig.running import run
 
 SETTINGS = (
     *("-c", "user.name=T", "-c", "user.email=t@example.org"),
@@ -12,12 +13,7 @@ SETTINGS = (
 
 def git(at: Path, *words: str | Path) -> str:
     """Runs git, which must succeed; returns its output."""
-    done = subprocess.run(
-        ["git", "-C", str(at), *SETTINGS, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run("git", "-C", at, *SETTINGS, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from delayrig.setup.layout import find_layout
 
+from tests.rig.running import run
+
 LAUNCHER = find_layout({}).package_path / "rig"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
@@ -15,14 +17,8 @@ PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
 
 def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Starts this checkout's launcher on another state, without a terminal."""
-    return subprocess.run(
-        [LAUNCHER, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(state), **more},
-        check=False,
-    )
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state), **more}
+    return run(LAUNCHER, *arguments, stdin=subprocess.DEVNULL, env=environment)
 
 
 def copy_launcher(tmp_path: Path) -> Path:
@@ -37,13 +33,8 @@ def copy_launcher(tmp_path: Path) -> Path:
 
 def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Starts a copied launcher on its own state."""
-    return subprocess.run(
-        [copy / "rig", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "FLASHROM_RIG_STATE": str(state)},
-        check=False,
-    )
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state)}
+    return run(copy / "rig", *arguments, env=environment)
 
 
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
@@ -59,9 +50,5 @@ def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> No
         "from delayrig.setup.stamp import *; at = find_layout(os.environ);"
         "[write_mark(at.stamp, *pair) for pair in wanted_marks(at).items()]"
     )
-    environment = {
-        **os.environ,
-        "FLASHROM_RIG_STATE": str(state),
-        "PYTHONPATH": str(copy),
-    }
+    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state), "PYTHONPATH": str(copy)}
     subprocess.run([SYSTEM_PYTHON, "-S", "-P", "-c", mark], env=environment, check=True)

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from click.testing import CliRunner, Result
+from click.testing import Result
 from delayrig.base import digest
 from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, Excess, GateCell, Limits, Outcome, Side
 from delayrig.decision.gate_judge import decide
-from delayrig.main import main
 from delayrig.model import phases
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.delays import encode_delays
@@ -29,12 +28,13 @@ from tests.rig.builders import (
     make_run_header,
 )
 from tests.rig.event_builders import START_NS, as_lines, busy, early, serprog, sound_events, spi
+from tests.rig.running import rig
 
 HOSTILE = "<script>alert(1)</script>"
 
 
 def run_report(*words: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, words)])
+    return rig("report", *words)
 
 
 def reported(*words: object) -> str:
@@ -97,14 +97,7 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
     """
     calm = make_cell(lane=lane)
     loaded = make_cell(name="loaded", lane=lane, cores=2, hazards=("busy-siblings",))
-    convicted = make_cell(
-        name="loaded",
-        lane=lane,
-        cores=2,
-        hazards=("busy-siblings",),
-        subject="debian:bookworm",
-        expect=Expect.ANY,
-    )
+    convicted = msgspec.structs.replace(loaded, subject="debian:bookworm", expect=Expect.ANY)
     canary = make_cell(
         name="canary", lane=lane, role=Role.CANARY, subject="canary:chip", expect=Expect.TOO_SHORT
     )

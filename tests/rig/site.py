@@ -2,7 +2,6 @@
 """The site of all documents, built as CONTRIBUTING says, and the links of its pages."""
 
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run
 
 CONFIG = "rig/mkdocs.yml"
 SOURCES = {".md", ".txt", ".svg", ".html", ".yml", ".css"}
@@ -23,7 +23,7 @@ def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
     """
     program = Path(sys.executable).parent / "mkdocs"
     command = [str(program), "build", "-f", str(checkout / CONFIG), "-d", str(site)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(*command)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from delayrig.base.errors import ExitCode, RigError
 from delayrig.base.text import again
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
@@ -23,50 +23,28 @@ from delayrig.features.latency.program_output import parse_lines
 from delayrig.features.latency.run import LatencyRequest, resumed
 from delayrig.features.threshold.sleep_facts import read_sleep_facts
 from delayrig.judge.waste import read_watched
-from delayrig.main import main
 from delayrig.model import result
-from delayrig.model.result import (
-    FILE_NAME,
-    NEVER_NEGATIVE,
-    ContrastResult,
-    ContrastVerdict,
-    Results,
-    read_results,
-    write_results,
-)
+from delayrig.model.result import FILE_NAME, NEVER_NEGATIVE, read_results, write_results
 from delayrig.run.out_lock import hold_out
 from delayrig.run.resume import done_cells
 from delayrig.subjects.saved_programs import programs_in
 
-from tests.rig.builders import make_cell
+from tests.rig.builders import make_cell, make_contrast
 from tests.rig.history_builders import make_run
+from tests.rig.running import refusal_of, rig
 
 Path_ = tuple[str | int, ...]
 FOREIGN: list[Any] = [None, -1, "\x00 nonsense", [], {}, 1e300, True]
 
 
-def good_run() -> Results:
-    run = make_run(1, {"a": 10, "b": 5})
-    a, b = (cell.id for cell in run.cells)
-    contrast = ContrastResult(
-        cell=a,
-        against=b,
-        figure="cpu",
-        at_least=1,
-        ours_ns=2,
-        theirs_ns=1,
-        verdict=ContrastVerdict.SEEN,
-        reason="",
-    )
-    return msgspec.structs.replace(run, contrasts=[contrast])
-
-
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """Makes a run; returns its folder."""
+    """Makes a run with a contrast of its two cells; returns its folder."""
     folder = tmp_path / "out"
     folder.mkdir()
-    write_results(good_run(), folder)
+    run = make_run(1, {"a": 10, "b": 5})
+    a, b = (cell.id for cell in run.cells)
+    write_results(msgspec.structs.replace(run, contrasts=[make_contrast(a, b)]), folder)
     return folder
 
 
@@ -86,32 +64,28 @@ def gate_out(tmp_path: Path) -> Path:
     return folder
 
 
-def readers(folder: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Returns the arguments of commands that read such a folder and start nothing."""
+def read_all(folder: Path, tmp_path: Path) -> dict[str, Result]:
+    """Runs each command that reads such a folder and starts nothing."""
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     formats = ["junit", "tap", "json", "github", "markdown", "openmetrics", "gerrit", "kcidb"]
     words = [word for name in formats for word in ("--format", f"{name}:{tmp_path / name}")]
-    return {
-        "export": ["export", str(folder), *words],
-        "compare": ["compare", str(folder), str(folder)],
-        "compare --exact": ["compare", "--exact", str(folder), str(folder)],
-        "history add": ["history", "add", str(folder), "--history", url],
-        "times": ["times", str(folder)],
-        "report": ["report", str(folder), "--out", str(tmp_path / "report.html")],
+    commands: dict[str, list[object]] = {
+        "export": ["export", folder, *words],
+        "compare": ["compare", folder, folder],
+        "compare --exact": ["compare", "--exact", folder, folder],
+        "history add": ["history", "add", folder, "--history", url],
+        "times": ["times", folder],
+        "report": ["report", folder, "--out", tmp_path / "report.html"],
     }
-
-
-def read_all(folder: Path, tmp_path: Path) -> dict[str, Result]:
-    commands = readers(folder, tmp_path)
-    return {name: CliRunner().invoke(main, words) for name, words in commands.items()}
+    return {name: rig(*words) for name, words in commands.items()}
 
 
 def read_as_baseline(folder: Path) -> dict[str, Result]:
     """Passes the folder to a gate, which must not begin."""
-    words = ["gate", "--baseline", str(folder), "--candidate", "bundled", "--no-history"]
-    words += ["--out", str(folder.parent / "never")]
-    done = CliRunner().invoke(main, words)
-    assert not (folder.parent / "never").exists()
+    never = folder.parent / "never"
+    gate = ("gate", "--baseline", folder, "--candidate", "bundled", "--no-history", "--out", never)
+    done = rig(*gate)
+    assert not never.exists()
     return {"gate": done}
 
 
@@ -125,18 +99,42 @@ def assert_told(results: dict[str, Result], *words: str) -> None:
             assert word in done.output, (name, done.output)
 
 
-def change(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+Edit = Callable[[dict[str, Any]], object]
+
+
+def change(path: Path, edit: Edit) -> None:
     content = json.loads(path.read_bytes())
     edit(content)
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-@pytest.mark.parametrize("schema", [0, 2, 99])
-def test_run_of_another_schema_version(out: Path, tmp_path: Path, schema: int) -> None:
-    change(out / FILE_NAME, lambda content: content.update(schema=schema))
-    assert_told(
-        read_all(out, tmp_path), str(out / FILE_NAME), "key 'schema'", "the rig that wrote it"
-    )
+def top(**changes: object) -> Edit:
+    """Returns an edit of the document's own keys."""
+    return lambda content: content.update(changes)
+
+
+def first(**changes: object) -> Edit:
+    """Returns an edit of the first cell."""
+    return lambda content: content["cells"][0].update(changes)
+
+
+WRONG_VALUES: list[tuple[Edit, str, str]] = [
+    *((top(schema=number), "schema'", "the rig that wrote it") for number in (0, 2, 99)),
+    # A cell that a contrast names is missing, or a cell is there twice.
+    (lambda c: c["cells"].pop(1), "contrasts[0].against'", "a cell is missing"),
+    (lambda c: c["cells"].append(c["cells"][0]), "cells[2].id'", "that of cells[0]"),
+    # The words are those of another rig.
+    (first(role="novel"), "cells[0].role' is 'novel'", "known words"),
+    (first(expect="novel"), "cells[0].expect' is 'novel'", "known words"),
+]
+
+
+@pytest.mark.parametrize(("edit", "key", "said"), WRONG_VALUES)
+def test_value_of_no_run_of_this_rig_is_told_with_file_and_key(
+    out: Path, tmp_path: Path, edit: Edit, key: str, said: str
+) -> None:
+    change(out / FILE_NAME, edit)
+    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), f"key '{key}", said)
 
 
 def test_half_written_run(out: Path, tmp_path: Path) -> None:
@@ -170,16 +168,6 @@ def test_folder_that_is_none(tmp_path: Path) -> None:
     assert_told(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
-def test_cell_that_a_contrast_names_and_is_missing(out: Path, tmp_path: Path) -> None:
-    change(out / FILE_NAME, lambda content: content["cells"].pop(1))
-    assert_told(read_all(out, tmp_path), "key 'contrasts[0].against'", "a cell is missing")
-
-
-def test_cell_that_is_there_twice(out: Path, tmp_path: Path) -> None:
-    change(out / FILE_NAME, lambda content: content["cells"].append(content["cells"][0]))
-    assert_told(read_all(out, tmp_path), "key 'cells[2].id'", "that of cells[0]")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -188,9 +176,8 @@ def test_cell_that_is_there_twice(out: Path, tmp_path: Path) -> None:
     ],
 )
 def test_cell_whose_id_leaves_the_run(out: Path, tmp_path: Path, name: str) -> None:
-    change(out / FILE_NAME, lambda content: content["cells"][0].update(id=name))
-    repro = ["repro", "--from", str(out), "--dry-run"]
-    told = read_all(out, tmp_path) | {"repro": CliRunner().invoke(main, repro)}
+    change(out / FILE_NAME, first(id=name))
+    told = read_all(out, tmp_path) | {"repro": rig("repro", "--from", out, "--dry-run")}
     assert_told(told, "key 'cells[0].id' is no", repr(name)[1:9])
 
 
@@ -297,16 +284,7 @@ def test_kept_cell_that_is_another_ones_is_not_taken(out: Path) -> None:
     folder.mkdir()
     foreign = make_cell(name="../../../../tmp/elsewhere")
     (folder / "cell.json").write_bytes(msgspec.json.encode(foreign))
-    words = ["repro", "--from", str(out), result.id, "--dry-run"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == ExitCode.BAD_INPUT, done.output
-    assert "elsewhere" not in done.output
-
-
-@pytest.mark.parametrize("key", ["role", "expect"])
-def test_word_that_this_rig_does_not_know(out: Path, tmp_path: Path, key: str) -> None:
-    change(out / FILE_NAME, lambda content: content["cells"][0].update({key: "novel"}))
-    assert_told(read_all(out, tmp_path), f"key 'cells[0].{key}' is 'novel'", "known words")
+    assert "elsewhere" not in refusal_of("repro", "--from", out, result.id, "--dry-run")
 
 
 def test_gate_whose_run_lacks_a_cell(gate_out: Path, tmp_path: Path) -> None:

@@ -3,14 +3,12 @@
 
 import asyncio
 import io
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.features.selfcheck import benchmark
@@ -37,15 +35,15 @@ from delayrig.lanes.stages import (
     read_marks,
     stage_lengths,
 )
-from delayrig.main import main
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import Results, Verdict
 from delayrig.plan.request import choose_cells
 from delayrig.run.cell_runner import keep_result
 from rich.console import Console
 
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.builders import make_cell, make_result, make_run_header
 from tests.rig.reported import job_events, keep_cell
+from tests.rig.running import answer_of, run_python
 
 LONG = make_result(
     make_cell(chip="M25P80"),
@@ -98,9 +96,7 @@ def test_cells_that_are_all_skipped_have_no_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def skip_all(*_: object) -> Results:
-        return Results(
-            run=make_run_header(), cells=[make_result(make_cell(), verdict=Verdict.SKIPPED)]
-        )
+        return Results(run=make_run_header(), cells=[make_result(verdict=Verdict.SKIPPED)])
 
     monkeypatch.setattr(benchmark, "run_request", skip_all)
     paths = find_paths()
@@ -147,9 +143,7 @@ def test_folder_without_cells_is_refused(tmp_path: Path) -> None:
 
 def test_command_says_what_a_cell_costs(tmp_path: Path) -> None:
     kept(tmp_path)
-    done = CliRunner().invoke(main, ["benchmark", "carrying", str(tmp_path)])
-    assert done.exit_code == 0
-    assert done.output.startswith("3 cells; a cell has ")
+    assert answer_of("benchmark", "carrying", tmp_path).startswith("3 cells; a cell has ")
 
 
 SPENT_S = 0.5
@@ -178,13 +172,7 @@ print(msgspec.json.encode(found).decode())
 
 def measured(code: str, out: Path, measure: str = MEASURE) -> subprocess.CompletedProcess[str]:
     """Measures in a process of its own, because `measure_run` waits for any child that ends."""
-    return subprocess.run(
-        [sys.executable, "-c", measure, code, str(out)],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-c", measure, code, out)
 
 
 def test_cpu_time_of_a_process_that_outlives_its_run_is_counted(tmp_path: Path) -> None:
@@ -202,6 +190,13 @@ def test_run_that_leaves_no_cell_is_a_fault_with_its_words(tmp_path: Path) -> No
     assert "no such plan" in done.stderr
 
 
+def install_launcher(checkout: Path, script: str) -> None:
+    program = checkout / "rig" / "rig"
+    program.parent.mkdir()
+    program.write_text(script)
+    program.chmod(0o755)
+
+
 UNMOVED = f"""#!{sys.executable}
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -214,10 +209,7 @@ open(sys.argv[0] + ".ended", "w")
 def test_first_start_that_ignores_its_interruption_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "rig" / "rig"
-    program.parent.mkdir()
-    program.write_text(UNMOVED)
-    program.chmod(0o755)
+    install_launcher(tmp_path, UNMOVED)
     monkeypatch.setattr(benchmark, "END_S", 0.1)
     (stage,) = measure_start(tmp_path, "smoke", tmp_path)
     assert stage.name == benchmark.LAUNCHER
@@ -238,10 +230,7 @@ benchmark_workers(place, "smoke", 1, 1, place / "out", print)
 
 
 def test_workers_are_not_compared_by_a_plan_of_one_cell(tmp_path: Path) -> None:
-    program = tmp_path / "rig" / "rig"
-    program.parent.mkdir()
-    program.write_text(ONE_CELL)
-    program.chmod(0o755)
+    install_launcher(tmp_path, ONE_CELL)
     done = measured("", tmp_path, COMPARE)
     assert "BadInputError: plan smoke: runs one cell" in done.stderr
     assert not (tmp_path / "out" / "here-1").exists()

@@ -9,22 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from delayrig.base.errors import ExitCode
 from delayrig.features.bug_report import neutral
-from delayrig.main import main
 from delayrig.model.cell import Cell, Role
 from delayrig.model.result import Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import make_cell, make_evidence, make_run_header
 from tests.rig.reported import job_events, keep_cell, keep_gate, keep_run
+from tests.rig.running import answer_of, refusal_of, rig
 
 PRIVATE = "/home/somebody/their work/flashrom"
 LINE = "    rig/rig try debian:bookworm --lane virtual --arch x86_64 "
-
-
-def reported(run: Path, *options: str) -> Result:
-    return CliRunner().invoke(main, ["bug-report", str(run), *options])
 
 
 def keep_convicted(run: Path, cell: Cell, **changes: Any) -> None:
@@ -36,24 +30,21 @@ def keep_convicted(run: Path, cell: Cell, **changes: Any) -> None:
 
 def test_first_conviction_is_reported_with_picture_events_and_its_cell(tmp_path: Path) -> None:
     keep_run(tmp_path)
-    done = reported(tmp_path)
-    assert done.exit_code == ExitCode.PASS, done.output
+    words = answer_of("bug-report", tmp_path).splitlines()[0].split()
     text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
     assert text.startswith("# debian:bookworm (1.3.0): too short, write of a GD25Q16C\n")
     assert LINE in text
     assert "](bug-report.png)" in text
     assert (tmp_path / "bug-report.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "bug-report.json").read_bytes())["traceEvents"]
-    words = done.stdout.splitlines()[0].split()
-    (cell,) = CliRunner().invoke(main, [*words[1:], "--dry-run"]).stdout.split()
+    (cell,) = rig(*words[1:], "--dry-run").stdout.split()
     assert cell.startswith("try.debian-bookworm.")
     assert ".2c.busy-siblings.GD25Q16C-typ." in cell
 
 
 def test_gate_is_reported_with_its_answer(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
-    done = reported(tmp_path / "gate", "--cell", "loaded.debian")
-    assert done.exit_code == ExitCode.PASS, done.output
+    answer_of("bug-report", tmp_path / "gate", "--cell", "loaded.debian")
     text = (tmp_path / "gate" / "bug-report.md").read_text(encoding="utf-8")
     assert "\n**No, unsafe: one**\n" in text
 
@@ -64,8 +55,7 @@ def test_paths_and_names_are_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
     facts = SubjectFacts(name=cell.subject, sha256="5" * 64)
     reason = f"{PRIVATE} on workshop: a wait in /home/somebody/src/serprog.c:160 was short"
     keep_convicted(tmp_path, cell, subject=facts, reason=reason)
-    done = reported(tmp_path)
-    assert done.exit_code == ExitCode.PASS, done.output
+    answer_of("bug-report", tmp_path)
     files = [(tmp_path / f"bug-report.{kind}").read_bytes() for kind in ("md", "json", "png")]
     assert not [file for file in files if b"somebody" in file or b"workshop" in file]
     text = files[0].decode()
@@ -77,35 +67,32 @@ def test_paths_and_names_are_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_cell_that_flags_cannot_describe_comes_with_its_plan(tmp_path: Path) -> None:
     rerun = "rig/rig run --cell x --delay-offset 0x3e0"
     keep_convicted(tmp_path, make_cell(content_bytes=100), rerun=rerun)
-    line = reported(tmp_path).stdout.splitlines()[0]
+    line = answer_of("bug-report", tmp_path).splitlines()[0]
     assert line.startswith("rig/rig run --plan cell.toml --seed ")
     assert line.endswith(" --delay-offset 0x3e0")
     text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
     block = text.partition("with this `cell.toml`:\n\n")[2].partition("\n\nThis needs")[0]
     plan = tmp_path / "cell.toml"
     plan.write_text(block.replace("\n    ", "\n").removeprefix("    "), encoding="utf-8")
-    listed = CliRunner().invoke(main, ["run", "--plan", str(plan), "--dry-run"])
-    assert listed.stdout.startswith("reported.bundled."), listed.output
+    assert answer_of("run", "--plan", plan, "--dry-run").startswith("reported.bundled.")
 
 
 def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Path) -> None:
     keep_convicted(tmp_path, make_cell(), verdict=Verdict.PASS, evidence=[])
-    assert "no cell was convicted" in reported(tmp_path).stderr
-    assert reported(tmp_path, "--cell", "bundled").exit_code == ExitCode.PASS
+    assert "no cell was convicted" in rig("bug-report", tmp_path).stderr
+    answer_of("bug-report", tmp_path, "--cell", "bundled")
 
 
 def test_floor_is_refused_because_it_is_no_flashrom(tmp_path: Path) -> None:
     floor = make_cell(role=Role.FLOOR, subject="floor")
     keep_convicted(tmp_path, floor, verdict=Verdict.PASS, evidence=[])
-    done = reported(tmp_path, "--cell", floor.id)
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "is a floor, in which no flashrom runs" in done.stderr
+    refusal = refusal_of("bug-report", tmp_path, "--cell", floor.id)
+    assert "is a floor, in which no flashrom runs" in refusal
 
 
 def test_events_that_were_not_judged_are_not_drawn(tmp_path: Path) -> None:
     keep_convicted(tmp_path, make_cell(), verdict=Verdict.INFRA_ERROR, events_sha256="")
-    done = reported(tmp_path, "--cell", "bundled")
-    assert done.exit_code == ExitCode.PASS, done.output
+    answer_of("bug-report", tmp_path, "--cell", "bundled")
     assert not (tmp_path / "bug-report.png").exists()
 
 

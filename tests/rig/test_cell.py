@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A cell: its id, its guest, the report on one that ran again, and a user's shell commands."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -33,8 +30,9 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Verdict
 from delayrig.model.shape import GuestShape, shift_for_mips
 
-from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell, make_chip, make_result
+from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
 from tests.rig.processes import is_running
+from tests.rig.running import run_python
 
 
 @pytest.mark.parametrize(
@@ -292,19 +290,6 @@ def test_command_that_does_not_start_leaves_no_signal_blocked() -> None:
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()).isdisjoint(ENDING)
 
 
-def run_python(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Runs this Python with our package, within the limit."""
-    return subprocess.run(
-        [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-        **more,
-    )
-
-
 @pytest.mark.parametrize("number", ["INT", "TERM", "HUP"])
 @pytest.mark.parametrize("shown", [False, True])
 def test_interrupted_command_leaves_no_process(tmp_path: Path, number: str, shown: bool) -> None:
@@ -314,7 +299,7 @@ def test_interrupted_command_leaves_no_process(tmp_path: Path, number: str, show
         f"run_shell('sleep 300 & echo $! > {pid}; kill -{number} {{}}; wait'"
         f".format(os.getpid()), shown={shown})"
     )
-    done = run_python("-c", script)
+    done = run_python("-c", script, timeout=LIMIT_S)
     assert done.returncode != 0
     assert "KeyboardInterrupt" in done.stderr
     assert ends(int(pid.read_text()))
@@ -333,7 +318,7 @@ def test_gate_whose_build_is_interrupted_convicts_nobody(tmp_path: Path, more: l
     pid = tmp_path / "pid"
     build = f"sleep 300 & echo $! > {pid}; kill -INT $PPID; wait"
     words = ["gate", "--baseline", "bundled", "--candidate", "path:x", "--build", build, *more]
-    done = run_python("-m", "delayrig", *words, cwd=tmp_path)
+    done = run_python("-m", "delayrig", *words, cwd=tmp_path, timeout=LIMIT_S)
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
     assert ends(int(pid.read_text()))

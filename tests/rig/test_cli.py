@@ -21,12 +21,13 @@ from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.cli.command import explained
 from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, tell_json, verbosity
 from delayrig.features.selfcheck.benchmark import stages_of
-from delayrig.main import COMMANDS, main
+from delayrig.main import COMMANDS
 from delayrig.model.result import CellResult, Results, write_results
 from delayrig.present.console import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.running import answer_of, refusal_of, rig, run
 
 
 def exit_code_of(error: Exception) -> int | str | None:
@@ -83,20 +84,14 @@ def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--baseline", "debian:trixie", "--candidate", "bundled", "--build", "exit 1"]
-    done = CliRunner().invoke(main, ["gate", *words, "--dry-run"])
-    sides = {line.split()[0] for line in done.stdout.splitlines()}
-    assert (done.exit_code, sides) == (0, {"baseline", "candidate"})
+    lines = answer_of("gate", *words, "--dry-run").splitlines()
+    assert {line.split()[0] for line in lines} == {"baseline", "candidate"}
     assert not list(tmp_path.iterdir())
 
 
 NO_ANSWER = {
-    *(
-        "export",
-        "schema",
-        "report",
-        "bug-report",
-        "trace",
-    ),  # these write a document, with a format of its own
+    # These write a document, with a format of its own.
+    *("export", "schema", "report", "bug-report", "trace"),
     *("history add", "history forget", "history export"),  # these act
     *("images", "completion", "reference", "measure", "benchmark start"),
     *("scheduler", "worker"),  # these serve until they are ended
@@ -142,10 +137,9 @@ def test_every_command_that_lists_or_answers_does_so_as_json(
 
 @pytest.mark.parametrize("name", ["plans", "chips", "hazards", "machines", "subjects"])
 def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
-    done = CliRunner().invoke(main, [name, "--json"])
-    assert done.exit_code == ExitCode.PASS, done.output
+    done = rig(name, "--json")
     document = json.loads(done.stdout)
-    plain = CliRunner().invoke(main, [name]).stdout.splitlines()
+    plain = answer_of(name).splitlines()
     assert isinstance(document, list)
     assert len(document) >= len([line for line in plain if "NAME (" not in line]) - 1
     assert done.stderr == ""
@@ -153,13 +147,12 @@ def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
 
 def test_run_of_the_past_is_told_as_json(tmp_path: Path) -> None:
     write_results(Results(run=make_run_header(), cells=[make_result()]), tmp_path)
-    done = CliRunner().invoke(main, ["parts", str(tmp_path), "--json"])
-    assert json.loads(done.stdout)[0]["chip"] == make_result().chip
+    assert json.loads(answer_of("parts", tmp_path, "--json"))[0]["chip"] == make_result().chip
 
 
 def test_cells_that_would_run_are_told_as_json() -> None:
-    done = CliRunner().invoke(main, ["try", "bundled", "--mips", "62,250", "--dry-run", "--json"])
-    assert [one.split(".")[2] for one in json.loads(done.stdout)] == ["62mips", "250mips"]
+    cells = json.loads(answer_of("try", "bundled", "--mips", "62,250", "--dry-run", "--json"))
+    assert [one.split(".")[2] for one in cells] == ["62mips", "250mips"]
 
 
 def said_by(*words: str) -> tuple[str, str]:
@@ -196,11 +189,10 @@ def test_verbosity_of_no_command_is_the_usual_one() -> None:
 
 
 def test_error_of_a_quiet_command_is_told_and_of_a_verbose_one_with_its_place() -> None:
-    quiet = CliRunner().invoke(main, ["try", "bundled", "--mips", "3", "-q"])
-    verbose = CliRunner().invoke(main, ["try", "bundled", "--mips", "3", "-v"])
-    assert quiet.stderr.startswith("error: --mips is 3")
-    assert "Traceback" not in quiet.stderr
-    assert "Traceback" in verbose.stderr
+    quiet = refusal_of("try", "bundled", "--mips", 3, "-q")
+    assert quiet.startswith("error: --mips is 3")
+    assert "Traceback" not in quiet
+    assert "Traceback" in refusal_of("try", "bundled", "--mips", 3, "-v")
 
 
 @pytest.mark.parametrize("lines", [False, True])
@@ -223,18 +215,9 @@ def offered(line: str, shell: str = "bash") -> list[str]:
     """Returns the completions of the line's last word."""
     words = line.split(" ")
     number = words[-1] if shell == "fish" else str(len(words) - 1)
-    done = subprocess.run(
-        [sys.executable, "-m", "delayrig"],
-        env={
-            **os.environ,
-            "_RIG_COMPLETE": f"{shell}_complete",
-            "COMP_WORDS": line,
-            "COMP_CWORD": number,
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    asked = {"_RIG_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": number}
+    done = run(sys.executable, "-m", "delayrig", env={**os.environ, **asked})
+    assert done.returncode == 0, done.stderr
     if shell == "zsh":  # an item has three lines: type, word, help
         return done.stdout.splitlines()[1::3]
     items = [item.partition("\t")[0] for item in done.stdout.splitlines() if item]
@@ -291,9 +274,7 @@ def test_file_may_stand_where_no_name_fits() -> None:
 
 
 def script(shell: str) -> str:
-    done = CliRunner().invoke(main, ["completion", shell])
-    assert done.exit_code == ExitCode.PASS, done.output
-    return done.stdout
+    return answer_of("completion", shell)
 
 
 @pytest.mark.parametrize(
@@ -316,13 +297,7 @@ def test_script_for_bash_completes_the_launcher_by_its_path(
     call = (
         'COMP_LINE=$1 COMP_POINT=${#1}; _rig_completion rig/rig; printf "%s\\n" "${COMPREPLY[@]}"'
     )
-    done = subprocess.run(
-        ["bash", "-c", f"{script('bash')}\n{call}", "bash", line],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run("bash", "-c", f"{script('bash')}\n{call}", "bash", line, cwd=tmp_path)
     assert done.stdout.split() == replies, done.stderr
 
 
@@ -335,7 +310,7 @@ def test_script_runs_the_launcher_as_it_was_typed_and_its_shell_takes_it(shell: 
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"no {shell} on this machine")
-    done = subprocess.run([program, "-n", "-c", text], capture_output=True, check=False)
+    done = run(program, "-n", "-c", text)
     assert done.returncode == 0, done.stderr
 
 

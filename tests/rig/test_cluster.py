@@ -40,6 +40,7 @@ from distributed import Client, Scheduler, Security
 
 from tests.rig.builders import make_cell, make_result
 from tests.rig.processes import is_running
+from tests.rig.running import run
 from tests.rig.serving import free_address, serving
 
 LEAVES = ["tcp://192.0.2.7:8786", "tcp://[2001:db8::1]:8786", "tcp://rig.example:8786"]
@@ -172,14 +173,21 @@ def first_byte(address: str, context: ssl.SSLContext) -> bytes:
         return encrypted.recv(1)
 
 
-def test_without_certificates_nothing_listens_beyond_loopback() -> None:
+@contextmanager
+def scheduler_and_worker(environment: dict[str, str] | None = None) -> Iterator[tuple[int, int]]:
+    """Runs both without TLS; yields their process ids once the worker is at the scheduler."""
     address = f"tcp://{free_address()}"
     with (
         serving("scheduler", address) as scheduler,
-        serving("worker", address) as worker,
+        serving("worker", address, environment=environment) as worker,
         client_of(address, None) as client,
     ):
         client.wait_for_workers(1, timeout=LIMIT_S)
+        yield scheduler, worker
+
+
+def test_without_certificates_nothing_listens_beyond_loopback() -> None:
+    with scheduler_and_worker() as (scheduler, worker):
         found = listened_at(scheduler) | listened_at(worker)
     assert found
     assert all(ipaddress.ip_address(ip).is_loopback for ip in found), found
@@ -231,13 +239,8 @@ def test_address_that_somebody_else_serves_is_refused_to_a_scheduler() -> None:
 def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> None:
     scratch = tmp_path / ("long" * 20)
     scratch.mkdir()
-    address = f"tcp://{free_address()}"
-    with (
-        serving("scheduler", address),
-        serving("worker", address, environment={"TMPDIR": str(scratch)}),
-        client_of(address, None) as client,
-    ):
-        client.wait_for_workers(1, timeout=LIMIT_S)
+    with scheduler_and_worker({"TMPDIR": str(scratch)}):
+        pass
 
 
 def talk_as_a_stranger(address: str) -> None:
@@ -301,21 +304,20 @@ def test_processes_of_other_users_are_found_unless_they_have_another_network(
     assert other_users.is_alone(tmp_path, mine)
 
 
-def test_scheduler_that_others_reach_is_refused_and_says_what_they_could_do() -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scheduler"],
+        ["run", "--cluster"],
+        ["gate", "--baseline", "bundled", "--candidate", "bundled", "--cluster"],
+        ["threshold", "--cluster"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_address_that_others_reach_is_refused_and_says_what_they_could_do(words: list[str]) -> None:
+    address = f"tcp://{free_address()}"
     with other_user_here():
-        words = [sys.executable, "-m", "delayrig", "scheduler", f"tcp://{free_address()}"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    assert done.returncode == 2
-    assert "every user of this machine can run programs as you" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["run", "gate", "threshold"])
-def test_run_at_an_address_where_others_may_listen_is_refused(command: str) -> None:
-    where = ["--cluster", f"tcp://{free_address()}"]
-    sides = ["--baseline", "bundled", "--candidate", "bundled"] if command == "gate" else []
-    with other_user_here():
-        words = [sys.executable, "-m", "delayrig", command, *sides, *where]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+        done = run(sys.executable, "-m", "delayrig", *words, address, timeout=LIMIT_S)
     assert done.returncode == 2
     assert "every user of this machine can run programs as you" in done.stderr
 
@@ -371,16 +373,6 @@ SAID = {"slurm": "Submitted batch job ", "pbs": ""}
 FILE = 'schema = 1\njobs = 1\ncpus = 1\nmemory = "1GB"\ninterface = "lo"\n'
 
 
-def install_queue(folder: Path, kind: str) -> Path:
-    """Writes stubs of a queue's commands, whose jobs are process groups of this machine."""
-    folder.mkdir()
-    submit, cancel = COMMANDS[kind]
-    for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
-    return folder
-
-
 def job_file(folder: Path, more: str = "") -> Path:
     """Writes a user's settings for such jobs; returns their file."""
     path = folder / "jobs.toml"
@@ -396,7 +388,13 @@ def jobs_of(queue: Path) -> list[int]:
 
 @pytest.fixture
 def queue(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = install_queue(tmp_path / "bin", getattr(request, "param", "slurm"))
+    """Installs stubs of a queue's commands, whose jobs are process groups of this machine."""
+    folder, kind = tmp_path / "bin", getattr(request, "param", "slurm")
+    folder.mkdir()
+    submit, cancel = COMMANDS[kind]
+    for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder
 
@@ -531,11 +529,16 @@ async def address_of_pods(manifest: Path) -> str:
         return str(cluster.scheduler_address)
 
 
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "cluster.yaml"
+    path.touch()
+    return path
+
+
 def test_pods_are_made_of_the_manifest_and_reached_through_loopback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    manifest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifest = tmp_path / "cluster.yaml"
-    manifest.touch()
     asked = stand_in(monkeypatch, "tcp://localhost:4711")
     assert asyncio.run(address_of_pods(manifest)) == "tcp://localhost:4711"
     (words,) = asked
@@ -544,10 +547,8 @@ def test_pods_are_made_of_the_manifest_and_reached_through_loopback(
 
 
 def test_pods_that_would_be_reached_unencrypted_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    manifest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifest = tmp_path / "cluster.yaml"
-    manifest.touch()
     stand_in(monkeypatch, "tcp://192.0.2.7:8786")
     with pytest.raises(BadInputError, match="not encrypted"):
         asyncio.run(address_of_pods(manifest))

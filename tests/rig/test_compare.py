@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base import digest
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import ExitCode
 from delayrig.decision.two_runs import Beside, Comparison, compare_times, first_difference
 from delayrig.lanes.choice import Lanes
-from delayrig.main import main
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
@@ -27,6 +25,7 @@ from tests.rig.builders import (
     make_run_header,
 )
 from tests.rig.history_builders import DIGESTS, history_of, make_run
+from tests.rig.running import answer_of, refusal_of, rig
 
 EVENTS = b'{"ev":"end","t_ns":1}\n'
 CELLS = [make_cell(name="a"), make_cell(name="b")]
@@ -166,17 +165,6 @@ def test_results_file_stands_for_its_folder(tmp_path: Path) -> None:
     assert compare_folders(one / FILE_NAME, other / FILE_NAME).exit_code == 0
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"schema":1}', b"\xff\xfe"])
-def test_unreadable_results_are_bad_input(tmp_path: Path, content: bytes | None) -> None:
-    one = keep_run(tmp_path / "one")
-    if content is not None:
-        (tmp_path / FILE_NAME).write_bytes(content)
-    with pytest.raises(BadInputError) as caught:
-        compare_folders(one, tmp_path)
-    assert str(tmp_path / FILE_NAME) in caught.value.message
-    assert caught.value.hint
-
-
 def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
     result = make_result(evidence=[make_evidence()], unjudged=["erase-poll"])
     results = Results(run=make_run_header(interrupted=True), cells=[result])
@@ -299,37 +287,21 @@ def test_missing_cell_is_a_doubt_of_compare_times() -> None:
     assert [len(cells) for cells in found] == [1, 1, 1]
 
 
-def invoke(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(main, ["compare", *words])
-    return done.exit_code, done.output
-
-
-def keep(run: Results, folder: Path) -> str:
-    folder.mkdir()
-    write_results(run, folder)
-    return str(folder)
-
-
 def test_runs_are_named_by_folder_or_by_number(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     first, second = make_run(1, {"a": 10}), make_run(2, {"a": 11}, sha256="0")
     history_of(url, first, second)
-    folder = keep(second, tmp_path / "out")
-    for words in (("1", "2"), ("1", folder)):
-        code, said = invoke("--history", url, *words)
-        assert code == ExitCode.PASS, said
-        assert "+10.00" in said
-    code, said = invoke("--history", url, "--json", "1", folder)
+    write_results(second, tmp_path)
+    for other in ("2", tmp_path):
+        assert "+10.00" in answer_of("compare", "--history", url, "1", other)
+    said = answer_of("compare", "--history", url, "--json", "1", tmp_path)
     assert msgspec.json.decode(said, type=Beside) == compare_times(first, second)
 
 
 def test_exact_comparison_of_kept_runs_goes_by_their_digests(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     history_of(url, make_run(1, {"a": 10}), make_run(2, {"a": 10}), make_run(3, {"a": 11}))
-    assert invoke("--history", url, "--exact", "1", "2")[0] == ExitCode.PASS
-    code, said = invoke("--history", url, "--exact", "1", "3")
-    assert code == ExitCode.RIG_FAULT
-    assert "time_ns is" in said
-    code, said = invoke("--history", url, "1", "9")
-    assert code == ExitCode.BAD_INPUT
-    assert "has no run 9" in said
+    answer_of("compare", "--history", url, "--exact", "1", "2")
+    unequal = rig("compare", "--history", url, "--exact", "1", "3")
+    assert (unequal.exit_code, "time_ns is" in unequal.output) == (ExitCode.RIG_FAULT, True)
+    assert "has no run 9" in refusal_of("compare", "--history", url, "1", "9")

@@ -20,14 +20,16 @@ from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.model.cell import Job
-from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.model.result import CellResult, Verdict
 from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
+from tests.rig.builders import request_of
 from tests.rig.processes import left_running
-from tests.rig.test_host_lane import Silent, host_cell, request_of, run_cells
+from tests.rig.running import run
+from tests.rig.test_host_lane import Silent, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
 LEFT_LIMIT_S = 20
@@ -116,15 +118,15 @@ def port() -> Iterator[int]:
             service.accept()
 
 
-def run_unconfined(paths: Paths, out: Path, subject: str) -> Results:
-    out.mkdir()
-    cell = host_cell(subject=subject, job=Job.PROBE)
-    request = replace(request_of([cell], out), unconfined=True)
-    return asyncio.run(run_request(request, paths, Silent()))
-
-
 def said_of(out: Path, cell: CellResult) -> dict[str, int]:
     return refusals((out / cell.id / "stdout.txt").read_text())
+
+
+def said_by(program: Path, paths: Paths, out: Path) -> dict[str, int]:
+    """Returns what the program was refused as the subject of a cell."""
+    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
+    (ended,) = run_cells(paths, out, cell).cells
+    return said_of(out, ended)
 
 
 def test_hostile_subject_is_refused_everything_and_does_not_pass(
@@ -168,8 +170,7 @@ def test_session_that_is_killed_while_its_sandbox_begins_leaves_no_process(
 def numbers_of_calls() -> dict[str, int]:
     """Returns this machine's system calls by name, as the kernel's headers number them."""
     words = ["gcc", "-E", "-dM", "-include", "asm/unistd.h", "-xc", "/dev/null"]
-    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    found = re.findall(r"^#define __NR_(\w+) (\d+)$", text, re.MULTILINE)
+    found = re.findall(r"^#define __NR_(\w+) (\d+)$", run(*words).stdout, re.MULTILINE)
     return {name: int(number) for name, number in found}
 
 
@@ -180,9 +181,7 @@ def test_each_system_call_that_is_not_on_the_list_does_not_exist(
     refused = {n: name for name, n in numbers_of_calls().items() if name not in allowed}
     assert set(f"{KEYS} {OF_THE_MACHINE} {OTHERS} clone3".split()) <= set(refused.values())
     program = build_hostile(tmp_path, calls=sorted(refused), ONLY="")
-    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
-    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
-    said = said_of(tmp_path / "out", ended)
+    said = said_by(program, paths, tmp_path / "out")
     assert len(said) == len(refused) > 100
     reached = [refused[int(n[5:])] for n, error in said.items() if error != errno.ENOSYS]
     assert reached == []
@@ -202,9 +201,7 @@ def key() -> Iterator[str]:
 
 def test_keys_of_the_caller_are_not_even_listed(paths: Paths, tmp_path: Path, key: str) -> None:
     program = build_hostile(tmp_path, ONLY="list_keys", KEY=key)
-    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
-    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
-    assert said_of(tmp_path / "out", ended) == {"list_keys": errno.ENOENT}
+    assert said_by(program, paths, tmp_path / "out") == {"list_keys": errno.ENOENT}
     assert key in Path("/proc/keys").read_text()
 
 
@@ -214,18 +211,19 @@ def test_program_of_32_bits_runs_by_its_own_numbers(paths: Paths, tmp_path: Path
     source.write_text(OF_32_BITS)
     words = ["gcc", "-m32", "-static", "-nostdlib", "-o", str(program), str(source)]
     subprocess.run(words, check=True)
-    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
-    (ended,) = run_cells(paths, tmp_path / "out", cell).cells
-    assert said_of(tmp_path / "out", ended) == {"write": 0}, ended.reason
+    assert said_by(program, paths, tmp_path / "out") == {"write": 0}
 
 
 def test_same_subject_unconfined_reaches_the_machine_and_the_result_says_so(
     paths: Paths, tmp_path: Path
 ) -> None:
-    outside = tmp_path / "outside"
+    outside, out = tmp_path / "outside", tmp_path / "out"
+    out.mkdir()
     program = build_hostile(tmp_path, ONLY="outside", OUTSIDE=str(outside))
-    results = run_unconfined(paths, tmp_path / "out", f"path:{program}")
-    assert said_of(tmp_path / "out", results.cells[0]) == {"outside": 0}
+    cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
+    request = replace(request_of([cell], out), unconfined=True)
+    results = asyncio.run(run_request(request, paths, Silent()))
+    assert said_of(out, results.cells[0]) == {"outside": 0}
     assert outside.exists()
     assert results.run.confined is False
     assert results.cells[0].rerun.endswith("--unconfined")
@@ -275,9 +273,8 @@ for port in ({{}}, {port}):
 """
     with PrivateNet() as net, net.listen() as listening:
         text = script.format(listening.getsockname()[1])
-        words = [*words_into(net.folder), "/usr/bin/python3", "-c", text]
-        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["0", str(errno.ECONNREFUSED)]
+        done = run(*words_into(net.folder), "/usr/bin/python3", "-c", text)
+    assert done.stdout.split() == ["0", str(errno.ECONNREFUSED)], done.stderr
 
 
 def test_command_that_runs_a_cell_again_confines_it_as_this_one_did(tmp_path: Path) -> None:

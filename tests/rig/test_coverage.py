@@ -5,12 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.decision import Decision, Limits, Outcome
-from delayrig.decision.decision import Side as SideOfGate
+from delayrig.decision.gate_judge import decide
 from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.coverage import (
     Build,
@@ -24,10 +22,9 @@ from delayrig.features.coverage.reached import Chain, SeenCell
 from delayrig.features.coverage.runs import find_changed_waits, find_gate_coverage
 from delayrig.features.coverage.terminal import changed_wait_lines, changed_wait_words
 from delayrig.features.report.comparison import coverage_html
-from delayrig.main import main
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End, FunctionFacts, encode_delays
+from delayrig.model.delays import Delays, DelaysHeader, FunctionFacts, encode_delays
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, SubjectFacts, write_results
+from delayrig.model.result import Results, SubjectFacts, read_results, write_results
 from delayrig.subjects.finder.code_map import CodeFunction
 from delayrig.subjects.finder.finding import find_in
 from delayrig.subjects.saved_programs import FOLDER, programs_in, save_programs
@@ -35,7 +32,8 @@ from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from msgspec.structs import replace
 
 from tests.rig import delay_programs as programs
-from tests.rig.builders import make_cell, make_result, make_run_header, make_subject
+from tests.rig.builders import delay, make_cell, make_result, make_run_header, make_subject
+from tests.rig.running import answer_of
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
 FLASHROM = programs.FLASHROM
@@ -252,16 +250,10 @@ def keep_side(gate: Path, side: str, flashrom: Flashrom, *chains: Chain) -> Subj
     part.write_bytes(flashrom.program.read_bytes())
     (packed / "subject.cpio").write_bytes(b"archive")
     calls = [
-        DelayCall(
+        replace(
+            delay(chain.asked, took_ns=0, at=n),
             call=n,
             function=flashrom.facts.index(chain.function),
-            t_ns=n,
-            end_ns=n,
-            ended=End.RETURN,
-            requested_ns=chain.asked * 1000,
-            thread=1,
-            cpu_in=0,
-            cpu_out=0,
             site=n,
         )
         for n, chain in enumerate(chains, start=1)
@@ -287,25 +279,26 @@ def keep_gate(gate: Path, before: Flashrom, after: Flashrom, *chains: Chain) -> 
     save_programs(subjects, gate / FOLDER, called)
 
 
-def sides_of(gate: Path) -> tuple[list[Path], list[Path]]:
-    """Returns the run folders of both sides."""
-    return [gate / BASELINE], [gate / CANDIDATE]
+def sides_of(gate: Path) -> tuple[list[Path], list[Path], Paths]:
+    """Returns the run folders of both sides, and paths with a state folder beside the gate."""
+    paths = Paths(checkout=find_paths().checkout, state=gate.parent / "state")
+    return [gate / BASELINE], [gate / CANDIDATE], paths
 
 
-def state(folder: Path) -> Paths:
-    return Paths(checkout=find_paths().checkout, state=folder / "state")
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """Returns the folder of a gate."""
+    return tmp_path / "gate"
 
 
 def test_changed_waits_are_read_from_a_gates_folder(
-    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+    gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
-    gate = tmp_path / "gate"
     keep_gate(gate, flashrom, faster, faster.through("probe", 2))
-    found = find_changed_waits([gate / BASELINE], [gate / CANDIDATE], state(tmp_path))
+    found = find_changed_waits(*sides_of(gate))
     assert found.why_not == ""
     assert [(wait.function, len(wait.cells)) for wait in found.waits] == [("probe", 1)]
-    sides = sides_of(gate)
-    whole = find_gate_coverage(*sides, state(tmp_path))
+    whole = find_gate_coverage(*sides_of(gate))
     assert whole.changed == found
     (coverage,) = whole.coverages
     assert [site.function for site in coverage.sites if site.changed] == ["probe"] * 3
@@ -313,79 +306,58 @@ def test_changed_waits_are_read_from_a_gates_folder(
 
 
 def test_stripped_side_is_compared_without_names(
-    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+    gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
-    gate = tmp_path / "gate"
     bare = Flashrom.__new__(Flashrom)
-    bare.program, bare.facts = programs.stripped(faster.program, folder=tmp_path), faster.facts
+    bare.program, bare.facts = programs.stripped(faster.program, folder=gate.parent), faster.facts
     keep_gate(gate, flashrom, bare)
-    found = find_changed_waits([gate / BASELINE], [gate / CANDIDATE], state(tmp_path))
+    found = find_changed_waits(*sides_of(gate))
     (wait,) = found.unreached
     assert not found.named
     assert wait.function.startswith("the function at 0x")
 
 
 def test_gate_without_its_programs_says_so(
-    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+    gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
-    keep_side(tmp_path / "gate", BASELINE, flashrom)
-    keep_side(tmp_path / "gate", CANDIDATE, faster)
-    sides = sides_of(tmp_path / "gate")
-    found = find_changed_waits(*sides, state(tmp_path))
+    keep_side(gate, BASELINE, flashrom)
+    keep_side(gate, CANDIDATE, faster)
+    found = find_changed_waits(*sides_of(gate))
     assert found.waits == []
     assert "program was not kept beside its results" in found.why_not
     (doubt,) = changed_wait_words(found).unreached
     assert doubt.startswith("changed waits cannot be told: the baseline's program was not kept")
-    html = coverage_html(find_gate_coverage(*sides, state(tmp_path)))
-    assert "no cell has call chains" in html
+    assert "no cell has call chains" in coverage_html(find_gate_coverage(*sides_of(gate)))
 
 
 def test_baseline_whose_program_is_still_elsewhere_is_compared(
-    tmp_path: Path, flashrom: Flashrom, faster: Flashrom
+    gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
-    gate = tmp_path / "gate"
     keep_gate(gate, flashrom, faster, faster.through("probe", 2))
-    elsewhere = (gate / FOLDER).rename(tmp_path / "elsewhere")
-    found = find_changed_waits(*sides_of(gate), state(tmp_path), programs_in(elsewhere))
+    elsewhere = (gate / FOLDER).rename(gate.parent / "elsewhere")
+    found = find_changed_waits(*sides_of(gate), programs_in(elsewhere))
     assert not changed_wait_words(found).unreached
     assert [wait.function for wait in found.waits] == ["probe"]
 
 
-def test_report_has_sites_by_file(tmp_path: Path, flashrom: Flashrom, faster: Flashrom) -> None:
-    gate = tmp_path / "gate"
+def test_report_has_sites_by_file(gate: Path, flashrom: Flashrom, faster: Flashrom) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))
-    sides = sides_of(gate)
-    html = coverage_html(find_gate_coverage(*sides, state(tmp_path)))
+    html = coverage_html(find_gate_coverage(*sides_of(gate)))
     assert "1 of 6 delay sites were reached by 1 cell." in html
     assert "the changed wait in probe was reached in none" in html
 
 
 def test_command_tells_a_gates_coverage(
-    tmp_path: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
+    gate: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate = tmp_path / "gate"
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))
-    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: state(tmp_path))
-    side = SideOfGate(name="path:a")
-    decision = Decision(
-        outcome=Outcome.PASS,
-        exit_code=0,
-        lines=[],
-        doubts=[],
-        blind=[],
-        plan="gate",
-        seed=1,
-        limits=Limits(),
-        baseline=side,
-        candidate=side,
-        cells=[],
-    )
-    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decision))
-    done = CliRunner().invoke(main, ["coverage", str(gate)])
-    assert done.exit_code == 0, done.output
-    first, second, *table = done.stdout.splitlines()
+    *_, paths = sides_of(gate)
+    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: paths)
+    runs = [read_results(gate / side) for side in (BASELINE, CANDIDATE)]
+    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decide(runs[:1], runs[1:])))
+    first, second, *table = answer_of("coverage", gate).splitlines()
     assert first == "1 of 6 delay sites were reached by 1 cell"
     assert second == "the changed wait in probe was reached in none"
     assert any("probe*" in line for line in table)
-    answer = CliRunner().invoke(main, ["coverage", str(gate), "--json"])
-    assert len(msgspec.json.decode(answer.stdout)["coverages"][0]["sites"]) == 6
+    answer = msgspec.json.decode(answer_of("coverage", gate, "--json"))
+    assert len(answer["coverages"][0]["sites"]) == 6

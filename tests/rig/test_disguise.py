@@ -2,7 +2,6 @@
 """Our own programs in disguise: with another version string, or without symbols."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from delayrig.subjects.subject import BUNDLED, OWN_PROGRAMS, check_subject, wron
 from delayrig.subjects.symbols import read_symbols
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run
 
 PATHS = find_paths()
 PROGRAM = PATHS.build / OWN_PROGRAMS[BUNDLED]
@@ -26,8 +26,7 @@ pytestmark = pytest.mark.skipif(shutil.which("strip") is None, reason="needs bin
 
 
 def version(program: Path) -> str:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
-    return said.stdout.split()[1].rstrip(",")
+    return run(program, "--version").stdout.split()[1].rstrip(",")
 
 
 @pytest.mark.parametrize(

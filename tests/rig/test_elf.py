@@ -10,6 +10,8 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.subjects.elf import collect_program, read_elf
 
+from tests.rig.running import run
+
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("gcc") is None, reason="needs gcc on a 64-bit PC"
 )
@@ -35,7 +37,7 @@ def compiled(folder: Path, name: str, source: str, *options: str) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Builds programs, two of which need libleaf; that needs libdeep of its own folder."""
+    """Builds programs. Two need libleaf, which needs libdeep from its own folder."""
     folder = tmp_path_factory.mktemp("elf")
     shared = ("-shared", "-fPIC", "-nostdlib")
     compiled(folder, "private/libdeep.so", DEEP, *shared)
@@ -70,11 +72,15 @@ def test_program_says_what_it_needs(built: Path) -> None:
     assert (*facts.rpath, *facts.runpath) == ("$ORIGIN/private",)
 
 
+def leaf_of(program: Path) -> Path:
+    """Returns the libleaf that is found for the program."""
+    return collect_program(str(program), ROOT).libraries["libleaf.so"]
+
+
 def test_folder_that_lies_elsewhere_is_searched_elsewhere(built: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(built, copy)
-    closure = collect_program(str(copy / "program"), ROOT)
-    assert closure.libraries["libleaf.so"] == copy / "private" / "libleaf.so"
+    assert leaf_of(copy / "program") == copy / "private" / "libleaf.so"
 
 
 def test_missing_library_is_named_with_its_user(built: Path, tmp_path: Path) -> None:
@@ -95,8 +101,7 @@ def test_missing_library_is_named_with_its_user(built: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("variable", ["LD_LIBRARY_PATH", "FLASHROM_RIG_LIBRARY_PATH"])
 def test_named_folders_help(built: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, f"/nowhere:{built / 'private'}")
-    closure = collect_program(str(built / "lost"), ROOT)
-    assert closure.libraries["libleaf.so"] == built / "private" / "libleaf.so"
+    assert leaf_of(built / "lost") == built / "private" / "libleaf.so"
 
 
 @pytest.mark.parametrize(
@@ -110,10 +115,9 @@ def test_named_folders_come_before_the_runpath_and_after_the_rpath(
     linked = ("-Lprivate", "-lleaf", "-Wl,-rpath-link,private", ORIGIN, f"-Wl,{flag}")
     program = compiled(tmp_path, "program", MAIN, *linked)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "named"))
-    found = collect_program(str(program), ROOT).libraries["libleaf.so"]
+    found = leaf_of(program)
     assert found == tmp_path / first / "libleaf.so"
-    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-    assert str(found) in said
+    assert str(found) in run("ldd", program).stdout
 
 
 def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path) -> None:
@@ -125,8 +129,7 @@ def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path)
     linked = ("-Lright", "-lleaf", "-Wl,-rpath-link,right")
     found = "-Wl,-rpath,$ORIGIN/wrong:$ORIGIN/right"
     program = compiled(tmp_path, "program", MAIN, *linked, found)
-    closure = collect_program(str(program), ROOT)
-    assert closure.libraries["libleaf.so"] == right / "libleaf.so"
+    assert leaf_of(program) == right / "libleaf.so"
 
 
 def test_static_program_needs_nothing(built: Path) -> None:

@@ -17,18 +17,18 @@ from delayrig.model.cell import Expect, Role
 from delayrig.model.events import Event
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Cycle
-from delayrig.model.result import (
-    CellResult,
-    ContrastResult,
-    ContrastVerdict,
-    NotProvided,
-    Results,
-    Verdict,
-)
+from delayrig.model.result import CellResult, ContrastVerdict, NotProvided, Results, Verdict
 from delayrig.plan.schema import Contrast
 from delayrig.present.formats.report import report_of_run
 
-from tests.rig.builders import CANARY, CONTROL, make_cell, make_result, make_run_header
+from tests.rig.builders import (
+    CANARY,
+    CONTROL,
+    make_cell,
+    make_contrast,
+    make_result,
+    make_run_header,
+)
 from tests.rig.event_builders import changed, cycle, made, subject_end
 
 HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
@@ -121,19 +121,6 @@ def test_run_has_the_exit_code_of_its_gravest_cell(cells: list[CellResult], code
     assert exit_code_of_run(cells) == code
 
 
-def contrast(verdict: ContrastVerdict) -> ContrastResult:
-    return ContrastResult(
-        cell="a",
-        against="b",
-        figure="cpu",
-        at_least=3.0,
-        ours_ns=1,
-        theirs_ns=1,
-        verdict=verdict,
-        reason="it polls",
-    )
-
-
 @pytest.mark.parametrize(
     ("verdict", "code"),
     [
@@ -143,8 +130,9 @@ def contrast(verdict: ContrastVerdict) -> ContrastResult:
     ],
 )
 def test_missing_contrast_counts_as_a_conviction(verdict: ContrastVerdict, code: int) -> None:
-    assert exit_code_of_run([PASS], [contrast(verdict)]) == code
-    assert exit_code_of_run([FAULT], [contrast(verdict)]) == 99
+    contrasts = [make_contrast("a", "b", verdict)]
+    assert exit_code_of_run([PASS], contrasts) == code
+    assert exit_code_of_run([FAULT], contrasts) == 99
 
 
 def lost(role: Role = Role.MEASURE, expect: Expect = Expect.PASS) -> CellResult:

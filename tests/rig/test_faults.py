@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import ExitCode
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import (
@@ -28,12 +27,12 @@ from delayrig.features.faults.scenario import (
     file_content,
     is_finding,
 )
-from delayrig.main import main
 from delayrig.model.cell import Job
 from delayrig.model.kinds.emulator import Disconnect, Spi
 
 from tests.rig.builders import SECOND
 from tests.rig.event_builders import as_lines, made
+from tests.rig.running import refusal_of
 
 SIZE = 128 * 1024
 SCENARIOS = [draw_scenario(1, run) for run in range(600)]
@@ -221,9 +220,7 @@ def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> No
 
 
 def test_run_that_has_no_time_is_refused() -> None:
-    done = CliRunner().invoke(main, ["faults", "--limit-s", "0"])
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "--limit-s" in done.stderr
+    assert "--limit-s" in refusal_of("faults", "--limit-s", "0")
 
 
 def test_command_that_makes_a_run_again_names_subject_seed_number_and_limit() -> None:
@@ -235,7 +232,5 @@ def test_command_that_makes_a_run_again_names_subject_seed_number_and_limit() ->
 
 def test_campaign_is_not_written_over_another(tmp_path: Path) -> None:
     (tmp_path / "faults.json").write_text("[]")
-    words = ["faults", "--subject", "debian:nothing", "--out", str(tmp_path)]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "holds a run already" in done.stderr
+    refusal = refusal_of("faults", "--subject", "debian:nothing", "--out", tmp_path)
+    assert "holds a run already" in refusal

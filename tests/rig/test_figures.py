@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from delayrig.base.errors import ExitCode
 from delayrig.features.figures import markdown_table, outcome, part_rows, time_rows
-from delayrig.main import main
 from delayrig.model.cell import Job, Role
 from delayrig.model.corner import Corner
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
+from tests.rig.running import answer_of, refusal_of
 
 TRIXIE = "debian:trixie"
 
@@ -97,9 +95,7 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_command_prints_a_line_for_each_cell(kept: Path) -> None:
-    done = CliRunner().invoke(main, ["times", str(kept), "--no-color"])
-    assert done.exit_code == ExitCode.PASS, done.output
-    lines = [line.split() for line in done.output.splitlines()]
+    lines = [line.split() for line in answer_of("times", kept, "--no-color").splitlines()]
     assert lines[1][:5] == ["bundled", "GD25Q16C", "typ", "write", "pass"]
     assert lines[1][5:] == [
         *("1024", "250", "1", "6.000", "5.000", "1.000", "1.000", "0.003", "250/100", "9.000")
@@ -111,79 +107,60 @@ def test_command_prints_a_line_for_each_cell(kept: Path) -> None:
 def test_command_says_of_a_fast_cell_that_it_was_wrong(tmp_path: Path) -> None:
     corrupt = timed(SECOND, verdict=Verdict.CORRUPT)
     write_results(run_of(corrupt, floor(SECOND)), tmp_path)
-    done = CliRunner().invoke(main, ["times", str(tmp_path), "--no-color"])
-    assert "corrupt" in done.output.splitlines()[1].split()
+    assert "corrupt" in answer_of("times", tmp_path, "--no-color").splitlines()[1].split()
 
 
 def test_command_gives_the_same_rows_as_json_with_units_in_their_keys(kept: Path) -> None:
-    done = CliRunner().invoke(main, ["times", str(kept), "--json"])
-    rows = json.loads(done.output)
+    rows = json.loads(answer_of("times", kept, "--json"))
     assert [row["ratio"] for row in rows] == [1.0, 1.5]
     assert rows[0]["floor_ns"] == SECOND
     assert {"total_ns", "chip_busy_ns", "overshoot_ns", "beside_ns", "region_bytes"} <= set(rows[0])
 
 
 def test_command_without_a_run_names_the_file(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["times", str(tmp_path)])
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "results.json" in done.output
+    assert "results.json" in refusal_of("times", tmp_path)
 
 
 CORNERS = (Corner.TYP, Corner.MAX)
 
 
-def jobs(
-    *failed: tuple[Job, Corner], verdict: Verdict = Verdict.OP_FAILED, **cell: Any
-) -> list[CellResult]:
+def jobs(*failed: tuple[Job, Corner]) -> list[CellResult]:
     """Returns each job at both corners; all but the given ones pass."""
     return [
         make_result(
-            make_cell(job=job, corner=corner, **cell),
-            verdict=verdict if (job, corner) in failed else Verdict.PASS,
+            make_cell(job=job, corner=corner),
+            verdict=Verdict.OP_FAILED if (job, corner) in failed else Verdict.PASS,
         )
         for job in Job
         for corner in CORNERS
     ]
 
 
-def test_part_of_which_every_cell_passed_is_ok() -> None:
-    assert outcome(jobs()) == "ok"
-
-
-def test_part_that_was_not_run_is_neither_ok_nor_failed() -> None:
-    assert outcome([]) == "-"
-
-
-def test_part_of_which_every_cell_was_skipped_has_no_entry() -> None:
-    skipped = make_result(make_cell(), verdict=Verdict.SKIPPED)
-    assert outcome([skipped, skipped]) == "no entry"
-    assert outcome([skipped, make_result(make_cell())]) == "skipped: write (typ)"
+SKIPPED = make_result(make_cell(), verdict=Verdict.SKIPPED)
+UNLIKE = [
+    make_result(make_cell(job=Job.ERASE), verdict=Verdict.CORRUPT),
+    make_result(make_cell(job=Job.READ)),
+    make_result(make_cell(job=Job.WRITE), verdict=Verdict.TOO_SHORT),
+]
+OF_ERASE = [(Job.ERASE, Corner.TYP), (Job.ERASE, Corner.MAX)]
 
 
 @pytest.mark.parametrize(
-    ("failed", "text"),
+    ("cells", "text"),
     [
-        ([(Job.WRITE, Corner.MAX)], "op_failed: write (max)"),
-        ([(Job.WRITE, Corner.TYP), (Job.WRITE, Corner.MAX)], "op_failed: write"),
-        (
-            [(Job.ERASE, Corner.TYP), (Job.ERASE, Corner.MAX), (Job.VERIFY, Corner.TYP)],
-            "op_failed: erase, verify (typ)",
-        ),
+        (jobs(), "ok"),
+        ([], "-"),
+        ([SKIPPED, SKIPPED], "no entry"),
+        ([SKIPPED, make_result(make_cell())], "skipped: write (typ)"),
+        # Failed jobs are named with their corner if the other one passed.
+        (jobs((Job.WRITE, Corner.MAX)), "op_failed: write (max)"),
+        (jobs((Job.WRITE, Corner.TYP), (Job.WRITE, Corner.MAX)), "op_failed: write"),
+        (jobs(*OF_ERASE, (Job.VERIFY, Corner.TYP)), "op_failed: erase, verify (typ)"),
+        (UNLIKE, "corrupt: erase; too_short: write"),
     ],
 )
-def test_failed_jobs_are_named_with_their_corners_where_another_held(
-    failed: list[tuple[Job, Corner]], text: str
-) -> None:
-    assert outcome(jobs(*failed)) == text
-
-
-def test_unlike_verdicts_are_told_apart() -> None:
-    cells = [
-        make_result(make_cell(job=Job.ERASE), verdict=Verdict.CORRUPT),
-        make_result(make_cell(job=Job.READ)),
-        make_result(make_cell(job=Job.WRITE), verdict=Verdict.TOO_SHORT),
-    ]
-    assert outcome(cells) == "corrupt: erase; too_short: write"
+def test_outcome_of_a_part_names_what_failed(cells: list[CellResult], text: str) -> None:
+    assert outcome(cells) == text
 
 
 def test_parts_stand_by_bus_and_name_and_subjects_in_the_order_of_the_run() -> None:
@@ -213,5 +190,4 @@ def test_table_names_subjects_with_the_version_that_any_of_their_cells_tells(
     lines = ["| part | bus | bundled (1.2) |", "| --- | --- | --- |", "| GD25Q16C | spi | ok |"]
     assert markdown_table(run_of(unknown, known)).splitlines() == lines
     write_results(run_of(unknown, known), tmp_path)
-    done = CliRunner().invoke(main, ["parts", str(tmp_path)])
-    assert (done.exit_code, done.output.splitlines()) == (0, lines)
+    assert answer_of("parts", tmp_path).splitlines() == lines

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.decision.shrink import Shrunk, shrink
@@ -25,7 +24,6 @@ from delayrig.features.find.search import (
     work_words,
 )
 from delayrig.features.find.space import HAZARDS, OTHER_PARTS, SOURCE, SPI_PARTS, plan_for
-from delayrig.main import main
 from delayrig.model.cell import Cell, Job, Programmer
 from delayrig.model.chips import read_chips
 from delayrig.model.evidence import Witness
@@ -36,6 +34,7 @@ from delayrig.plan.request import choose_cells_of
 from delayrig.subjects.subject import BUNDLED
 
 from tests.rig.builders import CHECKOUT, MS, make_cell, make_evidence, make_result
+from tests.rig.running import answer_of, refusal_of
 
 PATHS = find_paths()
 CHIPS = read_chips(CHECKOUT)
@@ -92,18 +91,12 @@ def test_search_that_finds_nothing_has_tried_all_but_cells_that_could_not_be_run
 
 WROTE = TimeSplit(total=9 * MS, probe=5 * MS, write=4 * MS)
 PROBED = TimeSplit(total=5 * MS, probe=5 * MS)
+RIGHT: dict[str, Any] = {"ending": Ending.DONE, "job_done": True}
 SEEN: dict[str, dict[str, Any]] = {
-    "right": {"ending": Ending.DONE, "job_done": True},
-    "right, with a short wait": {
-        "ending": Ending.DONE,
-        "job_done": True,
-        "verdict": Verdict.TOO_SHORT,
-    },
+    "right": RIGHT,
+    "right, with a short wait": {**RIGHT, "verdict": Verdict.TOO_SHORT},
     "wrong, not noticed": {"ending": Ending.DONE, "verdict": Verdict.CORRUPT},
-    "wrong, not noticed, on assumed figures": {
-        "ending": Ending.DONE,
-        "verdict": Verdict.INCONCLUSIVE,
-    },
+    "wrong, on assumed figures": {"ending": Ending.DONE, "verdict": Verdict.INCONCLUSIVE},
     "verification failed": {"ending": Ending.FAILED, "time_ns": WROTE},
     "no part found": {"ending": Ending.FAILED, "time_ns": PROBED},
     "crashed": {"ending": Ending.CRASHED, "time_ns": WROTE},
@@ -113,7 +106,7 @@ SEEN: dict[str, dict[str, Any]] = {
     "lost": {"ending": Ending.OUT_OF_TIME, "verdict": Verdict.INFRA_ERROR},
 }
 SHOWN = {
-    Symptom.CORRUPT: {"wrong, not noticed", "wrong, not noticed, on assumed figures"},
+    Symptom.CORRUPT: {"wrong, not noticed", "wrong, on assumed figures"},
     Symptom.VERIFY_FAILED: {"verification failed"},
     Symptom.HUNG: {"polls for ever", "asks for ever"},
     Symptom.SLOW: set(),
@@ -253,10 +246,8 @@ def test_cell_that_shows_another_symptom_than_a_conviction_is_shrunk() -> None:
 
 
 def test_dry_run_lists_at_most_as_many_cells_as_asked() -> None:
-    words = ["find", "hung", "bundled", "--cells", "5", "--dry-run", "--json"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == ExitCode.PASS, done.output
-    assert len(json.loads(done.stdout)) == 5
+    listed = answer_of("find", "hung", "bundled", "--cells", "5", "--dry-run", "--json")
+    assert len(json.loads(listed)) == 5
 
 
 @pytest.mark.parametrize(
@@ -267,9 +258,7 @@ def test_dry_run_lists_at_most_as_many_cells_as_asked() -> None:
     ],
 )
 def test_unknown_word_is_refused_with_those_that_there_are(words: list[str], said: str) -> None:
-    done = CliRunner().invoke(main, ["find", *words])
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert said in done.stderr
+    assert said in refusal_of("find", *words)
 
 
 def chips_behind(programmer: str, *parts: str) -> set[str]:
@@ -306,7 +295,7 @@ def test_line_names_the_delay_function_as_the_user_did() -> None:
 
 
 def test_cell_that_was_not_made_as_simple_as_it_can_be_says_so() -> None:
-    """Without that line its hazards would look like the cause."""
+    """Without that line, the reader would take all its hazards for the cause."""
     cell = make_cell()
     found = Shrunk(result=result(cell, verdict=Verdict.HUNG), cell=cell)
     assert found_lines(Symptom.HUNG, found, ["a reason"]) == [

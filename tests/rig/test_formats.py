@@ -12,13 +12,11 @@ from urllib.parse import unquote
 import jsonschema
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.decision.request import CANDIDATE, rounds_of
 from delayrig.features.export import KINDS, schema_of, schema_text
-from delayrig.main import main
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
@@ -35,6 +33,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tap.parser import Parser
 
 from tests.rig.builders import SECOND, WATCH, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.running import answer_of, refusal_of
 
 # Characters that a subject may print, or that a path may contain.
 NASTY = 'a | b, 100 % # c: <d> & "e" \x1b[31m\x00 `f` *g* \\ é\nnot ok 9 - ::error::\n  ...\n]]>'
@@ -311,9 +310,7 @@ def kept_run(folder: Path) -> Path:
 def test_export_writes_each_format_to_its_place(tmp_path: Path) -> None:
     run = kept_run(tmp_path / "run")
     wanted = [f"--format={name}:{tmp_path / name}" for name in FORMATS if name != "tap"]
-    done = CliRunner().invoke(main, ["export", str(run), *wanted, "--format=tap"])
-    assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("TAP version 14\n")
+    assert answer_of("export", run, *wanted, "--format=tap").startswith("TAP version 14\n")
     assert {path.name for path in tmp_path.iterdir()} == {*FORMATS, "run"} - {"tap"}
     assert (tmp_path / "json").read_bytes() == (run / "results.json").read_bytes()
 
@@ -325,9 +322,7 @@ def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
         write_results(results, tmp_path / name)
     decision = decide([before], [after])
     (tmp_path / GATE_FILE).write_bytes(msgspec.json.encode(decision))
-    done = CliRunner().invoke(main, ["export", str(tmp_path), "--format=gerrit"])
-    assert done.exit_code == 0, done.output
-    assert decision.lines[0] in done.stdout
+    assert decision.lines[0] in answer_of("export", tmp_path, "--format=gerrit")
 
 
 def test_gate_of_many_rounds_shows_the_one_it_was_decided_by() -> None:
@@ -355,6 +350,5 @@ def test_format_that_could_not_be_written_is_refused_at_once(word: str) -> None:
 
 def test_full_disk_is_bad_input_that_names_the_file(tmp_path: Path) -> None:
     run = kept_run(tmp_path / "run")
-    done = CliRunner().invoke(main, ["export", str(run), "--format=junit:/dev/full"])
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "/dev/full: could not be written: No space left on device" in done.stderr
+    refusal = refusal_of("export", run, "--format=junit:/dev/full")
+    assert "/dev/full: could not be written: No space left on device" in refusal

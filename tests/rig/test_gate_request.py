@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError, BuildError, ExitCode, RigFaultError
 from delayrig.base.paths import find_paths
 from delayrig.decision import request as rounds
@@ -23,7 +22,6 @@ from delayrig.decision.request import (
     read_baseline,
 )
 from delayrig.features.gate import command
-from delayrig.main import main
 from delayrig.model.cell import WATCHING, Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, SCHEMA, CellResult, Results, Verdict, write_results
@@ -32,8 +30,9 @@ from delayrig.present.console import RunProgress
 from delayrig.subjects.recipes import read_recipes
 from rich.console import Console
 
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header, request_of
 from tests.rig.git_commits import commit_all, git
+from tests.rig.running import rig
 
 HERE, THERE = make_cell(name="here"), make_cell(name="there")
 CANARY = make_cell(name="canary", role=Role.CANARY, subject="canary:bus")
@@ -61,8 +60,8 @@ def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path
 
 def candidates(*words: str, plan: str = "smoke") -> list[str]:
     """Returns the cells of the candidate that a gate would run."""
-    asked = ["gate", "--candidate", "debian:trixie", "--plan", plan, "--dry-run", *words]
-    lines = CliRunner().invoke(main, asked).stdout.splitlines()
+    done = rig("gate", "--candidate", "debian:trixie", "--plan", plan, "--dry-run", *words)
+    lines = done.stdout.splitlines()
     return [line.split()[1] for line in lines if line.startswith("candidate")]
 
 
@@ -114,15 +113,11 @@ def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> No
         assert "--subject" in caught.value.hint
 
 
-def cut(content: bytes) -> bytes:
-    return content[: len(content) // 2]
-
-
 @pytest.mark.parametrize(
     ("spoil", "said", "remedy"),
     [
         (lambda c: c.replace(b'"schema": 1', b'"schema": 2', 1), "key 'schema' is 2", "rig_ver"),
-        (cut, "truncated", "run it again"),
+        (lambda c: c[: len(c) // 2], "truncated", "run it again"),
         (lambda _: b"", "truncated", "run it again"),
         (lambda _: b"\xff\xfe{}", "malformed", "run it again"),
         (lambda _: b'{"name": "x"}', "key 'schema' is missing", "--out folder"),
@@ -199,8 +194,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more:
         return outcome
 
     monkeypatch.setattr(command, "_gate", worked)
-    arguments = ["gate", "--baseline", "bundled", "--candidate", "path:x", *more]
-    return CliRunner().invoke(main, arguments).exit_code
+    return rig("gate", "--baseline", "bundled", "--candidate", "path:x", *more).exit_code
 
 
 @pytest.mark.parametrize(
@@ -273,19 +267,7 @@ ROUNDS = 4
 def request(tmp_path: Path, lane: LaneName = LANE) -> GateRequest:
     """Makes the request of a gate with one cell to measure."""
     cells = [msgspec.structs.replace(cell, lane=lane) for cell in (MEASURED, HOST_CANARY, CONTROL)]
-    candidate = Request(
-        plan="smoke",
-        cells=cells,
-        contrasts=[],
-        chips={},
-        recipes=read_recipes(find_paths().checkout),
-        out=tmp_path,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=[],
-        lane=lane,
-    )
+    candidate = request_of(cells, tmp_path)
     theirs = replace(candidate, cells=cells[:1])
     return GateRequest(baseline=theirs, candidate=candidate, stored=None, rounds=ROUNDS)
 

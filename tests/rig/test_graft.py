@@ -8,15 +8,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
 from delayrig.features.graft.tree import find_tree, left_out
-from delayrig.main import main
 
 from tests.rig.git_commits import commit_all, git
+from tests.rig.running import refusal_of, rig
 from tests.rig.upstream_tree import RELEASES, Files, laid_out, one_file, today
 
 OURS = read_ours(find_paths().checkout)
@@ -25,7 +25,7 @@ Made = Callable[[], Files]
 
 
 def grafted(*words: object) -> Result:
-    return CliRunner().invoke(main, ["graft", *map(str, words)])
+    return rig("graft", *words)
 
 
 def steps_of(files: Files) -> list[Step]:
@@ -190,18 +190,16 @@ def test_tests_that_the_graft_breaks_are_told_and_nothing_is_gated(tmp_path: Pat
         "endif\n"
     )
     files["old"] = ""
-    done = grafted(laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "tests of the tree fail that passed before" in done.output
+    refusal = refusal_of("graft", laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
+    assert "tests of the tree fail that passed before" in refusal
     assert "1 of 2 pass" in (tmp_path / "out" / SUMMARY).read_text()
 
 
 def test_a_tree_that_does_not_build_is_told_with_the_compilers_words(tmp_path: Path) -> None:
     files = today() | {"flashrom.c": "#error no such luck\n"}
-    done = grafted(laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "no such luck" in done.output
-    assert "original.log" in done.output
+    refusal = refusal_of("graft", laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
+    assert "no such luck" in refusal
+    assert "original.log" in refusal
 
 
 def test_dry_run_names_steps_and_files_and_writes_nothing(tmp_path: Path) -> None:

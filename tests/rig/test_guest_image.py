@@ -29,7 +29,6 @@ from delayrig.lanes.host.spec import PORT, Spec
 from delayrig.lanes.payload import spec_text
 from delayrig.machine import snapshot
 from delayrig.machine.arguments import Hardware, console_chardev, qemu_arguments
-from delayrig.machine.machine import Machine
 from delayrig.machine.snapshot import UNUSED_DROPPED_AFTER_S, drop_unused
 from delayrig.model.platform import Arch
 from delayrig.model.shape import GuestShape
@@ -44,6 +43,7 @@ from delayrig.subjects.recipes import GuestRecipe, KernelRecipe, read_recipes
 from delayrig.subjects.subject import CYCLICTEST
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject
+from tests.rig.running import run
 
 KERNEL, BUSYBOX = b"a kernel", b"a busybox"
 
@@ -135,19 +135,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Returns a list that receives each request; one architecture has no cyclictest."""
     found: list[object] = []
 
-    def kernel(name: str, *_: object) -> None:
-        found.append(name)
-
-    def live(*_: object) -> None:
-        found.append("live")
-
     def tool(name: str, _recipes: object, _paths: Paths, _say: object, arch: Arch) -> None:
         found.append((name, arch))
         if name == CYCLICTEST and arch is LOST_ARCH:
             raise NotProvidedError("rt-tests (i386)", "Mirror sync in progress?")
 
-    monkeypatch.setattr(images, "provide_kernel", kernel)
-    monkeypatch.setattr(images, "provide_live_image", live)
+    monkeypatch.setattr(images, "provide_kernel", lambda name, *_: found.append(name))
+    monkeypatch.setattr(images, "provide_live_image", lambda *_: found.append("live"))
     monkeypatch.setattr(images, "provide_tool", tool)
     return found
 
@@ -302,10 +296,7 @@ def test_command_to_paste_is_what_the_rig_starts_with_a_monitor_for_a_person() -
 
 def test_pasted_words_come_back_from_a_shell_as_they_were() -> None:
     words = ["printf", "%s\\n", "--a", "b c", "-d", "x='y' $z", "-e=f"]
-    said = subprocess.run(
-        ["sh", "-c", "\n".join(pasted(words))], capture_output=True, text=True, check=True
-    ).stdout
-    assert said.splitlines() == words[2:]
+    assert run("sh", "-c", "\n".join(pasted(words))).stdout.splitlines() == words[2:]
 
 
 def test_commands_of_a_host_meet_at_one_port() -> None:
@@ -379,7 +370,7 @@ def test_kernel_that_is_not_packed_is_taken(tmp_path: Path) -> None:
 WAKES, LOST_AT = 5, 3
 
 
-class Sleeper(Machine):
+class Sleeper:
     """A machine that counts its wake-ups; it is lost at number `lost_at`, if that is not 0."""
 
     def __init__(self, lost_at: int = 0) -> None:
@@ -398,22 +389,6 @@ class Sleeper(Machine):
         if self.woken == self._lost_at:
             raise LostGuestError("it is gone")
 
-    async def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
-    async def wait_gone(self) -> None: ...
-
-    async def _execute(self, *_command: object) -> None: ...
-
-    async def _next(self, *_event: object) -> dict[str, Any]:
-        return {}
-
-    def _forget(self, event: str) -> None: ...
-
-    def _said(self) -> str:
-        return ""
-
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,7 +397,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_machine_is_woken_until_nobody_looks_any_more() -> None:
     async def look() -> tuple[int, int]:
-        machine = Sleeper()
+        machine: Any = Sleeper()
         async with kept_awake(machine):
             await machine.often.wait()
         woken = machine.woken
@@ -437,18 +412,18 @@ def test_machine_is_woken_until_nobody_looks_any_more() -> None:
 
 def test_machine_that_is_lost_is_left_to_who_waits_for_it() -> None:
     async def look() -> int:
-        machine = Sleeper(lost_at=LOST_AT)
+        machine: Any = Sleeper(lost_at=LOST_AT)
         async with kept_awake(machine):
             await machine.often.wait()
             await asyncio.sleep(0.05)
-        return machine.woken
+        return int(machine.woken)
 
     assert asyncio.run(look()) == LOST_AT
 
 
 def test_look_that_fails_wakes_nobody_afterwards() -> None:
     async def look() -> None:
-        machine = Sleeper()
+        machine: Any = Sleeper()
         try:
             async with kept_awake(machine):
                 await machine.often.wait()

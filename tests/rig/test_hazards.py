@@ -2,7 +2,6 @@
 """Sets of hazards: their words, their order, and their effect on a guest and its emulator."""
 
 import re
-import subprocess
 
 import pytest
 from delayrig.base.errors import BadInputError
@@ -23,6 +22,7 @@ from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, cell_of, make_cell, make_chip, make_evidence
 from tests.rig.event_builders import made, seen_after, spi
+from tests.rig.running import run
 
 RIGHT = [
     *("low-res-timers", "busy-siblings", "busy-siblings:0-5", "busy-siblings:accept,10-30@100"),
@@ -195,7 +195,7 @@ def said_by_emulator(*words: str) -> str:
     emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
     if not emulator.is_file():
         pytest.skip("the emulator is not built")
-    return subprocess.run([emulator, *words], capture_output=True, text=True, check=False).stderr
+    return run(emulator, *words).stderr
 
 
 def test_emulator_reads_every_word_that_is_right() -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A hazard that did not take place is a fault of the rig; one that the job did not meet is none."""
+"""A hazard that did not take place is a fault of the rig, unless the job did not meet it."""
 
-import subprocess
 from typing import Any
 
 import pytest
@@ -36,6 +35,7 @@ from tests.rig.event_builders import (
     sound_events,
     without,
 )
+from tests.rig.running import run
 from tests.rig.test_hazards import RIGHT
 
 MS = 1_000_000
@@ -227,12 +227,7 @@ def test_host_program_reads_every_word_that_is_right() -> None:
     for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
         told = hazard_of(word).subject_words(make_subject(delay_address=1))
         # It complains about an unknown programmer only after all other arguments.
-        done = subprocess.run(
-            [program, "-p", "none", "-c", "none", *told],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(program, "-p", "none", "-c", "none", *told)
         assert "flashrom_programmer_init() failed" in done.stdout, (word, done.stderr)
 
 
@@ -266,10 +261,7 @@ def test_function_is_asked_in_its_own_unit_and_argument(monkeypatch: pytest.Monk
 
 def host_events(**end: int) -> list[Event]:
     """Returns the events of a library client that ran for ten seconds."""
-    return [
-        made(HostStart, t_ns=0),
-        made(HostEnd, t_ns=10_000_000_000, **end),
-    ]
+    return [made(HostStart, t_ns=0), made(HostEnd, t_ns=10_000_000_000, **end)]
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from click.testing import CliRunner
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.features.history.address import (
@@ -27,22 +26,16 @@ from delayrig.features.history.address import (
 from delayrig.features.history.recording import HistoryOptions, record
 from delayrig.features.history.store import History
 from delayrig.features.history.table import TableFormat, table_of, write_table
-from delayrig.main import main
 from delayrig.model.result import Results, write_results
 from delayrig.setup.clean import history_file
 from msgspec import json as msgspec_json
 from pyarrow import csv, parquet
 
-from tests.rig.builders import CHECKOUT
 from tests.rig.history_builders import address_of, finished, history_of, make_run
 from tests.rig.postgres_server import PASSWORD, Server
+from tests.rig.running import answer_of, refusal_of, rig, run_python
 
 NOW = dt.datetime(2026, 2, 1, 12, tzinfo=dt.UTC)
-
-
-def invoke(*words: str, environment: dict[str, str] | None = None) -> tuple[int, str]:
-    done = CliRunner().invoke(main, ["history", *words], env=environment)
-    return done.exit_code, done.output
 
 
 def keep(run: Results, folder: Path) -> Path:
@@ -67,52 +60,49 @@ def url(tmp_path: Path) -> str:
 
 def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> None:
     history_of(url, make_run(1, {"a": 1}), make_run(2, {"a": 1}, plan="other"))
-    code, said = invoke("--history", url, "--json", "--plan", "other")
-    assert code == ExitCode.PASS
-    (run,) = json.loads(said)
+
+    def listed(*words: str) -> Any:
+        return json.loads(answer_of("history", "--history", url, "--json", *words))
+
+    (run,) = listed("--plan", "other")
     assert (run["number"], run["plan"], run["subjects"]) == (2, "other", {"bundled": "1"})
-    assert json.loads(invoke("--history", url, "--json", "--lane", "host")[1]) == []
-    assert len(json.loads(invoke("--history", url, "--json", "--lane", "virtual")[1])) == 2
-    code, said = invoke("list", "--history", url)
+    assert listed("--lane", "host") == []
+    assert len(listed("--lane", "virtual")) == 2
+    said = answer_of("history", "list", "--history", url)
     assert "other" in said
     assert "smoke" in said
 
 
 def test_list_of_nothing_says_so(url: str) -> None:
-    code, said = invoke("--history", url)
-    assert code == ExitCode.PASS
-    assert "no such run is kept" in said
+    assert "no such run is kept" in rig("history", "--history", url).output
 
 
 def test_date_that_is_none_is_bad_input_and_convicts_nobody(url: str) -> None:
-    code, said = invoke("--history", url, "--since", "yesterday")
-    assert code == ExitCode.BAD_INPUT
-    assert "--since yesterday" in said
-    assert "give a date" in said
+    refusal = refusal_of("history", "--history", url, "--since", "yesterday")
+    assert "--since yesterday" in refusal
+    assert "give a date" in refusal
 
 
 def test_added_run_and_gate_are_shown_and_added_once(url: str, tmp_path: Path) -> None:
     out = keep(make_run(3, {"a": 1}), tmp_path / "out")
     gate = keep_gate(tmp_path / "gate")
-    assert "kept as 1 in" in invoke("add", str(out), "--history", url)[1]
-    assert "had been kept as 1 in" in invoke("add", str(out), "--history", url)[1]
-    assert "kept as 2 and 3 in" in invoke("add", str(gate), "--history", url)[1]
-    assert "was the candidate of gate 1" in invoke("show", "3", "--history", url)[1]
-    _, said = invoke("show", "1", "--json", "--history", url)
+    assert "kept as 1 in" in rig("history", "add", out, "--history", url).output
+    assert "had been kept as 1 in" in rig("history", "add", out, "--history", url).output
+    assert "kept as 2 and 3 in" in rig("history", "add", gate, "--history", url).output
+    assert "was the candidate of gate 1" in rig("history", "show", 3, "--history", url).output
+    said = answer_of("history", "show", 1, "--json", "--history", url)
     assert said.encode() == (out / "results.json").read_bytes()
 
 
 def test_plot_draws_each_run_and_the_svg_reads_as_xml(url: str, tmp_path: Path) -> None:
     history_of(url, *(make_run(n, {"a": n + 1}) for n in range(3)))
-    code, said = invoke("plot", "bundled", "--history", url)
+    said = rig("history", "plot", "bundled", "--history", url).output
     assert [said.count(f" 0.00{n} ") for n in (2, 3)] == [1, 1]
     svg = tmp_path / "plot.svg"
-    code, said = invoke("plot", "bundled", "--svg", str(svg), "--history", url)
-    assert code == ExitCode.PASS, said
+    answer_of("history", "plot", "bundled", "--svg", svg, "--history", url)
     assert ET.fromstring(svg.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
-    code, said = invoke("plot", "nobody", "--history", url)
-    assert code == ExitCode.BAD_INPUT
-    assert "no such run has timed" in said
+    refusal = refusal_of("history", "plot", "nobody", "--history", url)
+    assert "no such run has timed" in refusal
 
 
 def test_steps_tell_what_else_was_new(url: str) -> None:
@@ -123,21 +113,21 @@ def test_steps_tell_what_else_was_new(url: str) -> None:
         make_run(2, {"a": 103}, sha256="0" * 64),
         make_run(3, {"a": 104}, sha256="0" * 64, digests={**digests}),
     )
-    code, said = invoke("steps", "bundled", "--history", url)
-    assert code == ExitCode.PASS
+    said = answer_of("history", "steps", "bundled", "--history", url)
     assert "run 2" in said
     assert "+3.00 %" in said
     assert "another program" in said
     assert "the same program; also new: emulator, initrd, kernel, qemu, turns" in said
-    found = json.loads(invoke("steps", "bundled", "--json", "--history", url)[1])
+    found = json.loads(answer_of("history", "steps", "bundled", "--json", "--history", url))
     assert [step["run"] for step in found["steps"]] == [2, 3]
 
 
 def test_forget_takes_numbers_or_an_age(url: str) -> None:
     history_of(url, *(make_run(n, {"a": 1}) for n in range(4)))
-    assert invoke("forget", "2", "--history", url)[0] == ExitCode.PASS
-    assert invoke("forget", "--history", url)[0] == ExitCode.BAD_INPUT
-    assert "2 runs removed" in invoke("forget", "--before", "2026-01-04", "--history", url)[1]
+    answer_of("history", "forget", 2, "--history", url)
+    refusal_of("history", "forget", "--history", url)
+    said = rig("history", "forget", "--before", "2026-01-04", "--history", url).output
+    assert "2 runs removed" in said
     assert [e.run.id for e in History(address_of(url)).entries(Choice())] == [4]
 
 
@@ -168,15 +158,14 @@ def test_export_is_read_back_value_for_value(
 
 def test_export_of_nothing_is_a_table_all_the_same(url: str, tmp_path: Path) -> None:
     file = tmp_path / "t.parquet"
-    assert invoke("export", str(file), "--history", url)[0] == ExitCode.PASS
+    answer_of("history", "export", file, "--history", url)
     assert parquet.read_table(file).num_rows == 0
 
 
 def test_export_that_cannot_be_written_leaves_what_was_there(url: str, tmp_path: Path) -> None:
     history_of(url, make_run(1, {"a": 1}))
-    code, said = invoke("export", str(tmp_path / "none" / "t.csv"), "--history", url)
-    assert code == ExitCode.BAD_INPUT
-    assert "could not be written" in said
+    refusal = refusal_of("history", "export", tmp_path / "none" / "t.csv", "--history", url)
+    assert "could not be written" in refusal
 
 
 @pytest.mark.parametrize(
@@ -227,9 +216,7 @@ def test_url_that_is_none_is_bad_input_wherever_it_came_from(url: str, says: str
 
 def test_wrong_url_is_told_before_anything_is_run(tmp_path: Path) -> None:
     for command in (["run", "--plan", "smoke"], ["gate", *["--baseline", "a", "--candidate", "b"]]):
-        words = [*command, "--history", "nonsense", "--out", str(tmp_path / "out")]
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == ExitCode.BAD_INPUT, done.output
+        refusal_of(*command, "--history", "nonsense", "--out", tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
 
@@ -314,14 +301,7 @@ print(*(entry.run.id for entry in History(address).entries(Choice())))
 
 def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProcess[str]:
     """Records that number of runs, in a process whose command line begins with `words`."""
-    return subprocess.run(
-        [*words, sys.executable, "-c", KEEP, url, str(runs)],
-        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_python("-c", KEEP, url, runs, within=words, timeout=120)
 
 
 # Root may write to read-only files, unless it has given up its capabilities.
@@ -358,6 +338,15 @@ def test_read_only_postgresql_costs_a_warning(
     assert len(History(address_of(postgres.url(name))).entries(Choice())) == 1
 
 
+def assert_some_of_12_are_kept(done: subprocess.CompletedProcess[str]) -> int:
+    """Checks that each run that was not kept cost a warning; returns how many were kept."""
+    assert done.returncode == 0, done.stderr
+    kept = len(done.stdout.split())
+    assert 0 < kept < 12
+    assert done.stderr.count("warning: ") == 12 - kept
+    return kept
+
+
 def test_full_disk_costs_warnings_and_no_run_that_was_kept(tmp_path: Path) -> None:
     place = tmp_path / "full"
     place.mkdir()
@@ -366,22 +355,15 @@ def test_full_disk_costs_warnings_and_no_run_that_was_kept(tmp_path: Path) -> No
     if subprocess.run([*words, "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("no namespaces for users here")
     done = limited(words, f"sqlite:///{place / 'h.sqlite'}", 12)
-    assert done.returncode == 0, done.stderr
     assert "no space is left" in done.stderr
-    numbers = done.stdout.split()
-    assert 0 < len(numbers) < 12
-    assert done.stderr.count("warning: ") == 12 - len(numbers)
+    assert_some_of_12_are_kept(done)
 
 
 def test_file_that_may_not_grow_costs_warnings_and_no_run_that_was_kept(url: str) -> None:
     limit = shutil.which("prlimit")
     assert limit is not None
     done = limited([limit, "--fsize=300000"], url, 12)
-    assert done.returncode == 0, done.stderr
-    numbers = done.stdout.split()
-    assert 0 < len(numbers) < 12
-    assert done.stderr.count("warning: ") == 12 - len(numbers)
-    assert len(History(address_of(url)).entries(Choice())) == len(numbers)
+    assert len(History(address_of(url)).entries(Choice())) == assert_some_of_12_are_kept(done)
 
 
 def test_clean_names_the_history_that_it_leaves(tmp_path: Path) -> None:

@@ -27,18 +27,16 @@ from delayrig.lanes.host_lane import OWN, HostLane, cpus_of
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.stages import StageWatch
 from delayrig.model.cell import Cell, Job, Programmer, Role
-from delayrig.model.chips import read_chips
 from delayrig.model.events import Event, encode_events, first, needed, read_events
 from delayrig.model.kinds.agent import ClockRate, EmulatorEnd, LeftOver, SubjectEnd
 from delayrig.model.kinds.library_client import HostStart
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.plan.request import Request, choose_cells, default_jobs
+from delayrig.plan.request import choose_cells, default_jobs
 from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
-from delayrig.subjects.recipes import read_recipes
 
-from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject
+from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject, request_of
 from tests.rig.processes import GONE_LIMIT_S, left_running
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -69,22 +67,6 @@ def host_cell(**changes: Any) -> Cell:
         "region_kib": 4,
     }
     return make_cell(**(plain | changes))
-
-
-def request_of(cells: list[Cell], out: Path) -> Request:
-    return Request(
-        plan="smoke",
-        cells=cells,
-        contrasts=[],
-        chips=read_chips(CHECKOUT),
-        recipes=read_recipes(CHECKOUT),
-        out=out,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=[],
-        lane=LaneName.HOST,
-    )
 
 
 def run_cells(paths: Paths, out: Path, *cells: Cell) -> Results:
@@ -163,16 +145,20 @@ def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
     assert result.verdict == Verdict.PASS, result.reason
 
 
-@pytest.mark.parametrize("job", [Job.READ, Job.ERASE, Job.VERIFY])
-def test_other_jobs_do_what_they_say(paths: Paths, tmp_path: Path, job: Job) -> None:
-    cell = run_one(paths, tmp_path / "out", host_cell(job=job))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"job": job} for job in (Job.READ, Job.ERASE, Job.VERIFY)),
+        {"programmer": Programmer.SERPROG_DEV},
+        {"programmer": Programmer.SERPROG_NATIVE_DELAY},
+        {"programmer": Programmer.DUMMY},
+    ],
+)
+def test_other_jobs_and_ways_to_the_part_work(
+    paths: Paths, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    cell = run_one(paths, tmp_path / "out", host_cell(**changes))
     assert (cell.verdict, cell.evidence) == (Verdict.PASS, []), cell.reason
-
-
-@pytest.mark.parametrize("programmer", ["serprog:dev", "serprog:native-delay", "dummy"])
-def test_other_ways_to_the_part_work(paths: Paths, tmp_path: Path, programmer: str) -> None:
-    cell = run_one(paths, tmp_path / "out", host_cell(programmer=Programmer(programmer)))
-    assert cell.verdict is Verdict.PASS, cell.reason
 
 
 def test_terminal_is_found_however_long_the_path_to_it_is(
@@ -367,32 +353,32 @@ def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:
     assert again.endswith(f"--cell {cell.id} --lane host")
 
 
+def plan_of(folder: Path, lane: str, pin: str) -> str:
+    """Writes a plan of one cell with these two lines; returns its path."""
+    plan = folder / "plan.toml"
+    plan.write_text(
+        f'schema = 1\nabout = "x"\nsubjects = ["bundled"]\n{lane}\n[[cell]]\nname = "a"\n{pin}\n'
+        'at = { mips = 16, cores = 1, job = "read", chip = "GD25Q16C" }\n',
+        encoding="utf-8",
+    )
+    return str(plan)
+
+
 @pytest.mark.parametrize(
     ("line", "words"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
 )
 def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, words: str) -> None:
-    head, pin = (line, "") if line.startswith("lane") else ("", line)
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        f'schema = 1\nabout = "x"\nsubjects = ["bundled"]\n{head}\n[[cell]]\nname = "a"\n{pin}\n'
-        'at = { mips = 250, cores = 1, job = "read", chip = "GD25Q16C" }\n',
-        encoding="utf-8",
-    )
+    lane, pin = (line, "") if line.startswith("lane") else ("", line)
     with pytest.raises(BadInputError) as caught:
-        choice(None, plan=str(plan))
+        choice(None, plan=plan_of(tmp_path, lane, pin))
     assert words in caught.value.message
 
 
 def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'schema = 1\nabout = "x"\nsubjects = ["bundled"]\nlane = "host"\n[[cell]]\nname = "a"\n'
-        'pin = "0"\nat = { mips = 16, cores = 1, job = "read", chip = "GD25Q16C" }\n',
-        encoding="utf-8",
-    )
-    (cell,) = choice(None, plan=str(plan))
+    plan = plan_of(tmp_path, 'lane = "host"', 'pin = "0"')
+    (cell,) = choice(None, plan=plan)
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.HOST, "0", 0)
-    (cell,) = choice(LaneName.VIRTUAL, plan=str(plan))
+    (cell,) = choice(LaneName.VIRTUAL, plan=plan)
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.VIRTUAL, "", 6)
 
 

@@ -22,8 +22,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
-from .builders import make_cell, make_result, make_run_header
-from .test_host_lane import request_of
+from .builders import make_cell, make_result, make_run_header, request_of
 
 MS = 1_000_000
 

@@ -19,8 +19,7 @@ from delayrig.model.result import FILE_NAME
 from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
 from delayrig.run.cell_runner import rerun_command
 
-from tests.rig.builders import CHECKOUT, make_cell
-from tests.rig.test_host_lane import request_of
+from tests.rig.builders import CHECKOUT, make_cell, request_of
 
 PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
 

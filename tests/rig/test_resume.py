@@ -24,8 +24,8 @@ from delayrig.present.results import answer
 from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import run_request
 
-from tests.rig.builders import make_cell, make_result, make_run_header
-from tests.rig.test_host_lane import Silent, host_cell, request_of, run_one, stand_in
+from tests.rig.builders import make_cell, make_result, make_run_header, request_of
+from tests.rig.test_host_lane import Silent, host_cell, run_one, stand_in
 
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 

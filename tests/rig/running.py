@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that tests run to their end: `rig/rig` inside this process, and any other in its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from click.testing import CliRunner, Result
+from delayrig.base.errors import ExitCode
+from delayrig.main import main
+
+from tests.rig.builders import CHECKOUT
+
+
+def rig(*words: object) -> Result:
+    """Runs `rig/rig` with these words."""
+    return CliRunner().invoke(main, [*map(str, words)])
+
+
+def answer_of(*words: object) -> str:
+    """Returns the answer of `rig/rig`, which must pass."""
+    done = rig(*words)
+    assert done.exit_code == ExitCode.PASS, done.output
+    return done.stdout
+
+
+def refusal_of(*words: object) -> str:
+    """Returns the error of `rig/rig`, which must refuse these words as bad input."""
+    done = rig(*words)
+    assert done.exit_code == ExitCode.BAD_INPUT, done.output
+    return done.stderr
+
+
+def run(*words: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a program; returns its exit code, whatever it is, and its output as text."""
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, **more)
+
+
+def run_python(
+    *words: object, within: Sequence[str] = (), **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Runs this Python, which finds our packages; the words `within` begin its command line."""
+    environment = {**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"}
+    return run(*within, sys.executable, *words, env=environment, **more)
