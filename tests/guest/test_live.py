@@ -48,8 +48,7 @@ VICTIMS = ("qemu-system", "serprog-emu")
 CELLS_PER_KILL = 3
 PLAN = plan(
     group(
-        "victim",
-        'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"], hazards = [HAZARDS]',
+        "victim", 'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"], hazards = [HAZARDS]'
     ),
     lane="live",
 )
