@@ -11,12 +11,7 @@ import pytest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.decision.decision import Outcome
-from delayrig.features.selfcheck.known_bad import (
-    KnownBad,
-    answer_all,
-    choose_for,
-    in_disguise,
-)
+from delayrig.features.selfcheck.known_bad import KnownBad, answer_all, choose_for, in_disguise
 from delayrig.features.selfcheck.known_bad_page import known_bad_page
 from delayrig.features.selfcheck.terminal import summary
 from delayrig.model.cell import Cell, Expect, Role

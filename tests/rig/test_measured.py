@@ -187,7 +187,7 @@ def test_programmers_have_their_answers_counted_and_their_costs_compared() -> No
     head, *others = answer_lines(run)
     assert head.startswith("2 of 3 cells pass")
     assert [line.split() for line in others] == [
-        ["1", "op_failed", "nicintel", wire.chip, "debian:sid"],
+        ["1", "op_failed", "nicintel", wire.chip, "debian:sid"]
     ]
     _, *costs = cost_rows(run)
     assert [row[3] for row in costs] == ["1.00", "2.50"]

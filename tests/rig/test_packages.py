@@ -166,10 +166,7 @@ def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
 
 def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
     locked = entries(name="debian:bookworm/libflashrom", library=True)
-    assert locked["debian:bookworm/libflashrom"] == {
-        "program_sha256": "b" * 64,
-        "version": "1.3.0",
-    }
+    assert locked["debian:bookworm/libflashrom"] == {"program_sha256": "b" * 64, "version": "1.3.0"}
 
 
 def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:

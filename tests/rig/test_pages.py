@@ -7,12 +7,7 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import pytest
-from delayrig.present.pages.charts import (
-    VARIABLES,
-    Chart,
-    Colour,
-    new_figure,
-)
+from delayrig.present.pages.charts import VARIABLES, Chart, Colour, new_figure
 from delayrig.present.pages.page import (
     TEMPLATES,
     Assets,

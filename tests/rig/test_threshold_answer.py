@@ -186,9 +186,7 @@ def of_list(tmp_path: Path, *boards: tuple[int, int, int], **changes: object) ->
     )
 
 
-def test_the_present_value_fits_where_it_costs_no_more_than_the_rule_allows(
-    tmp_path: Path,
-) -> None:
+def test_the_present_value_fits_where_it_costs_no_more_than_the_rule_allows(tmp_path: Path) -> None:
     answer = of_list(tmp_path, *EQUALS)
     assert answer.present
     assert (answer.present.fit, exit_code_of(answer)) == (Fit.YES, ExitCode.PASS)

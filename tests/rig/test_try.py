@@ -13,13 +13,7 @@ from delayrig.base.paths import find_paths
 from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.from_flags import (
-    SOURCE,
-    Flags,
-    in_flags,
-    plan_of_flags,
-    words_of_cell,
-)
+from delayrig.plan.from_flags import SOURCE, Flags, in_flags, plan_of_flags, words_of_cell
 from delayrig.plan.machines import find_machine, machine_names
 from delayrig.plan.request import choose_cells_of
 

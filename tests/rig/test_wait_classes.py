@@ -76,9 +76,7 @@ def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
     ids=["one unjudged wait", "not come up", "convicted", "no profile"],
 )
 def test_class_is_judged_if_each_of_its_waits_is(
-    waits: list[tuple[str, int, int]],
-    profile: Profile | None,
-    classes: tuple[list[str], list[str]],
+    waits: list[tuple[str, int, int]], profile: Profile | None, classes: tuple[list[str], list[str]]
 ) -> None:
     assert classify_waits([observed(*wait) for wait in waits], profile, KEPT) == classes
 

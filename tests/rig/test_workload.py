@@ -52,9 +52,7 @@ def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() ->
 
 def test_region_of_two_parts_is_in_both() -> None:
     chip = make_chip(
-        size_bytes=1 << 20,
-        erase=[EraseFacts(size_bytes=4096)],
-        dies=DiesFacts(by_chip_select=True),
+        size_bytes=1 << 20, erase=[EraseFacts(size_bytes=4096)], dies=DiesFacts(by_chip_select=True)
     )
     region = region_of(make_cell(region_kib=8), chip)
     assert region == Region(offset_bytes=(1 << 19) - 4096, size_bytes=8192)

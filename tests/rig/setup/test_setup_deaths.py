@@ -15,13 +15,7 @@ from delayrig.base.paths import find_paths
 from delayrig.main import COMMANDS, main
 
 from tests.conftest import Bound
-from tests.rig.launching import (
-    LAUNCHER,
-    SYSTEM_PYTHON,
-    copy_launcher,
-    launch_copy,
-    pretend_ready,
-)
+from tests.rig.launching import LAUNCHER, SYSTEM_PYTHON, copy_launcher, launch_copy, pretend_ready
 
 pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
 

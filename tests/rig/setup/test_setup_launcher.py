@@ -74,9 +74,7 @@ def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["letters"]
 
 
-def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(
-    tmp_path: Path,
-) -> None:
+def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     query = tmp_path / "bin" / "dpkg-query"
     query.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
