@@ -10,13 +10,14 @@ SETTINGS = (
 )
 
 
-def git(at: Path, *words: str | Path) -> str:
-    """Runs git, which must succeed; returns its output."""
+def git(at: Path, *words: str | Path, limit_s: float | None = None) -> str:
+    """Runs git, which must succeed within the limit; returns its output."""
     done = subprocess.run(
         ["git", "-C", str(at), *SETTINGS, *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
+        timeout=limit_s,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

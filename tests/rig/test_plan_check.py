@@ -223,7 +223,7 @@ def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) 
 @pytest.mark.parametrize(
     ("at", "says"),
     [
-        ('machine = "mt8713"', "unknown machine 'mt8713'"),
+        *((f'machine = "{name}"', f"unknown machine '{name}'") for name in ("mt8713", "10:x")),
         ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' stands beside"),
         ("mips = 20", "key 'cell[0].at.cores' is missing"),
         ("cores = 2", "key 'cell[0].at.mips' is missing"),

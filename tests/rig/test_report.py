@@ -189,12 +189,6 @@ def test_convicted_cell_has_the_first_timeline(whole: Whole) -> None:
     assert len(titles) == 6
 
 
-def test_patterns_choose_timelines(run: Path) -> None:
-    page = page_of(run, patterns=("control*",))
-    assert len(re.findall(r"<title [^>]*>Timeline of control", page)) == 1
-    assert page.count("Timeline of ") == 1
-
-
 def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "one")
     slower = msgspec.structs.replace(results.cells[0].time_ns, total=11 * SECOND)

@@ -95,7 +95,7 @@ def manifest_of(*entries: object, **changed: object) -> bytes:
     return json.dumps(whole).encode()
 
 
-MALFORMED = {
+MANIFESTS = {
     "no JSON": b"{",
     "no text": b"\xff\xfe\x00",
     "deep": b"[" * 200_000,
@@ -122,22 +122,38 @@ MALFORMED = {
     "link to the folder": manifest_of({"path": "images/a/b", "link": "../../images"}),
     "link through another": manifest_of({"path": "images/a", "link": "b/../c"}),
     "huge number": manifest_of(schema=10**400),
+    "absolute path": manifest_of(file_entry(path="/etc/passwd")),
+    "path out of the state": manifest_of(file_entry(path="images/../../escaped")),
+    "file of the state itself": manifest_of(file_entry(path="setup.stamp")),
+    "link out of the state": manifest_of({"path": "images/link", "link": "../../outside"}),
+    "link to a folder of the system": manifest_of({"path": "images/link", "link": "/etc"}),
+    "file behind a link": manifest_of(
+        {"path": "images/a", "link": "b"}, file_entry(path="images/a/c")
+    ),
+    "no keys": b"{}",
+    "a list": b"[]",
+    "another schema": manifest_of(schema=99),
+    "another kind": manifest_of(kind="x"),
 }
 
 
-@pytest.mark.parametrize("manifest", MALFORMED.values(), ids=MALFORMED)
-def test_malformed_manifest_ends_with_one_line_and_bad_usage(
+@pytest.mark.parametrize("manifest", MANIFESTS.values(), ids=MANIFESTS)
+def test_manifest_that_is_malformed_foreign_or_leads_out_of_the_state_is_bad_usage(
     tmp_path: Path,
     manifest: bytes,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "images.tar"
-    write_manifest(file, manifest)
+    with tarfile.open(file, "w:gz") as archive:
+        head = tarfile.TarInfo(MANIFEST)
+        head.size = len(manifest)
+        archive.addfile(head, io.BytesIO(manifest))
+    refuse(file, tmp_path)
     assert run_launcher(tmp_path, monkeypatch, "images", "--import", str(file)) == EXIT_BAD_USAGE
-    told = capfd.readouterr().err
-    assert "Traceback" not in told
-    assert str(file) in told.splitlines()[0]
+    said = capfd.readouterr().err
+    assert "Traceback" not in said
+    assert str(file) in said.splitlines()[0]
     assert not list((tmp_path / "state").rglob("a*"))
 
 
@@ -194,38 +210,6 @@ def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None
     with pytest.raises(BadArchiveError, match="behind a link"):
         import_images(ours, file)
     assert not list(outside.iterdir())
-
-
-REFUSED = {
-    "absolute path": manifest_of(file_entry(path="/etc/passwd")),
-    "path out of the state": manifest_of(file_entry(path="images/../../escaped")),
-    "file of the state itself": manifest_of(file_entry(path="setup.stamp")),
-    "link out of the state": manifest_of({"path": "images/link", "link": "../../outside"}),
-    "link to a folder of the system": manifest_of({"path": "images/link", "link": "/etc"}),
-    "file behind a link": manifest_of(
-        {"path": "images/a", "link": "b"}, file_entry(path="images/a/c")
-    ),
-    "no keys": b"{}",
-    "a list": b"[]",
-    "another schema": manifest_of(schema=99),
-    "another kind": manifest_of(kind="x"),
-}
-
-
-@pytest.mark.parametrize("manifest", REFUSED.values(), ids=REFUSED)
-def test_manifest_that_is_foreign_or_leads_out_of_the_state_is_refused(
-    tmp_path: Path, manifest: bytes
-) -> None:
-    file = tmp_path / "images.tar"
-    write_manifest(file, manifest)
-    refuse(file, tmp_path)
-
-
-def write_manifest(file: Path, content: bytes) -> None:
-    with tarfile.open(file, "w:gz") as archive:
-        head = tarfile.TarInfo(MANIFEST)
-        head.size = len(content)
-        archive.addfile(head, io.BytesIO(content))
 
 
 def refuse(file: Path, folder: Path) -> None:
