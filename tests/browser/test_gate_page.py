@@ -32,9 +32,7 @@ def test_words_use_the_width_of_the_page(open_page: Opener) -> None:
     assert words == whole
 
 
-def test_what_is_wider_than_a_phone_scrolls_and_shows_that_there_is_more(
-    open_page: Opener,
-) -> None:
+def test_what_is_wider_than_a_phone_scrolls_and_shows_that_there_is_more(open_page: Opener) -> None:
     page = open_page(PAGE, width=PHONE).page
     chart = page.locator("figure .scroll").first
     assert chart.evaluate("e => e.scrollWidth > e.clientWidth")

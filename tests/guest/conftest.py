@@ -86,13 +86,7 @@ def run_plan(
 ) -> FinishedRun:
     """Runs `rig/rig run` with `out` as its folder of results."""
     done = launch(
-        paths,
-        "run",
-        "--no-color",
-        "--out",
-        str(out),
-        *arguments,
-        environment=environment,
+        paths, "run", "--no-color", "--out", str(out), *arguments, environment=environment
     )
     return FinishedRun(out=out, exit_code=done.returncode, said=done.stdout + done.stderr)
 

@@ -17,13 +17,7 @@ from tests.rig.builders import compare_folders
 
 SEED, DAMAGES = 25, 105
 CACHES = (
-    *(
-        "images/guest",
-        "images/kernel",
-        "images/libraries",
-        "images/recipes",
-        "images/subjects",
-    ),
+    *("images/guest", "images/kernel", "images/libraries", "images/recipes", "images/subjects"),
     *("disguised", "snapshots"),
 )
 SEALS = ("seal.json", "digests.json")
@@ -67,23 +61,9 @@ class Rig:
     def run(self, name: str) -> str:
         """Runs the plan into the folder of that name; returns its output."""
         (self.folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-        words = [
-            "run",
-            "--no-color",
-            "--no-history",
-            "--plan",
-            str(self.folder / "plan.toml"),
-        ]
+        words = ["run", "--no-color", "--no-history", "--plan", str(self.folder / "plan.toml")]
         done = subprocess.run(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "delayrig",
-                *words,
-                "--out",
-                str(self.folder / name),
-            ],
+            [sys.executable, "-P", "-m", "delayrig", *words, "--out", str(self.folder / name)],
             capture_output=True,
             text=True,
             check=False,

@@ -196,13 +196,7 @@ def test_booted_cell_agrees_with_the_restored_one(
     recipes, image = read_recipes(paths.checkout), _image(paths)
     subject = provide_subject(cell.subject, recipes, paths, lambda _: None)
     chip = read_chips(paths.checkout)[cell.chip]
-    archive = write_payload(
-        cell,
-        chip,
-        "GD25Q16(B)",
-        subject=subject,
-        scratch=tmp_path,
-    )
+    archive = write_payload(cell, chip, "GD25Q16(B)", subject=subject, scratch=tmp_path)
     hardware = replace(
         boot_hardware(shape_of(cell), image, paths.qemu_preload, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},

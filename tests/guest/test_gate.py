@@ -2,7 +2,6 @@
 """Gates of our own flashrom: against itself, against shorter and longer waits, over revisions."""
 
 import shlex
-import subprocess
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,8 @@ from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.decision.decision import FILE_NAME, Decision, Outcome
 from delayrig.model.result import Verdict
+
+from tests.rig.git_commits import commit_all, git
 
 from .conftest import RUN_LIMIT_S, launch
 from .plans import SMALL_PLAN, group
@@ -118,29 +119,15 @@ def test_git_bisect_finds_the_revision_that_shortened_the_delays(
     done = launch(paths, "run", "--plan", str(plan), "--out", str(baseline))
     assert done.returncode == ExitCode.PASS, done.stderr
 
-    def git(*words: str) -> str:
-        who = ["-c", "user.name=t", "-c", "user.email=t@t.invalid"]
-        answer = subprocess.run(
-            ["git", *who, *words],
-            cwd=tree,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=RUN_LIMIT_S,
-        )
-        return answer.stdout
-
-    git("init", "-q")
     builds = ["flashrom", "flashrom", "nonesuch", "flashrom", *["flashrom-short"] * 3]
     for number, name in enumerate(builds):
         program = shlex.quote(str(paths.flashrom_build / name))
         (tree / "build.sh").write_text(f"# {number}\ncp {program} built\n")
         (tree / ".gitignore").write_text("built\nout/\n")
-        git("add", "-A")
-        git("commit", "-qm", f"revision {number}")
+        commit_all(tree, f"revision {number}")
     rig = paths.checkout / "rig" / "rig"
     command = [str(rig), "gate", "--bisect", "--build", "rm -f built; sh build.sh"]
     command += ["--baseline", str(baseline), "--candidate", "path:built"]
-    git("bisect", "start", "HEAD", "HEAD~6")
-    said = git("bisect", "run", *command)
+    git(tree, "bisect", "start", "HEAD", "HEAD~6")
+    said = git(tree, "bisect", "run", *command, limit_s=RUN_LIMIT_S)
     assert "revision 4" in said.partition("is the first bad commit")[2], said

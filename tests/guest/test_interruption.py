@@ -54,13 +54,7 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     paths: Paths, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "out"
-    command = [
-        str(paths.checkout / "rig" / "rig"),
-        "run",
-        "--no-color",
-        "--plan",
-        "smoke",
-    ]
+    command = [str(paths.checkout / "rig" / "rig"), "run", "--no-color", "--plan", "smoke"]
     # A shell ignores SIGINT in background jobs, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
@@ -135,9 +129,7 @@ def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
     out = tmp_path / "out"
     command = [str(paths.checkout / "rig" / "rig"), "run", "--no-color", "--plan", "smoke"]
     run = subprocess.Popen(
-        [*command, *connect, "--out", str(out)],
-        stdout=subprocess.DEVNULL,
-        env=scratch_in(tmp_path),
+        [*command, *connect, "--out", str(out)], stdout=subprocess.DEVNULL, env=scratch_in(tmp_path)
     )
     mark = f"guest=flashrom-rig-{rig_started_by(run.pid)}-" if connect else tmp_path
     try:

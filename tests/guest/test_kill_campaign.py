@@ -53,9 +53,7 @@ CALM = {
         lane=LaneName.VIRTUAL, words=(*VIRTUAL, "--cluster", "local:2"), victim=RIG
     ),
     "cluster-worker": Scene(
-        lane=LaneName.VIRTUAL,
-        words=(*VIRTUAL, "--cluster", "local:2"),
-        victim=f"parent of {GUEST}",
+        lane=LaneName.VIRTUAL, words=(*VIRTUAL, "--cluster", "local:2"), victim=f"parent of {GUEST}"
     ),
     "host-rig": Scene(lane=LaneName.HOST, words=HOST, victim=RIG),
     "host-emulator": Scene(lane=LaneName.HOST, words=HOST, victim="serprog-emu"),

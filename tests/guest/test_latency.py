@@ -39,9 +39,7 @@ def machines(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 @pytest.fixture(scope="module")
 def all_machines(
-    paths: Paths,
-    tmp_path_factory: pytest.TempPathFactory,
-    machines: dict[str, MachineReport],
+    paths: Paths, tmp_path_factory: pytest.TempPathFactory, machines: dict[str, MachineReport]
 ) -> dict[str, MachineReport]:
     """Returns the guests of the quick tier and all others."""
     out = tmp_path_factory.mktemp("latency") / "more"
@@ -85,10 +83,7 @@ def test_select_of_1200_us_takes_a_jiffy_without_high_resolution_timers(
 
 @pytest.mark.parametrize(
     ("among", "guest"),
-    [
-        ("machines", "x86_64/250"),
-        pytest.param("all_machines", "x86_64/1000", marks=five_more),
-    ],
+    [("machines", "x86_64/250"), pytest.param("all_machines", "x86_64/1000", marks=five_more)],
 )
 def test_least_slack_leaves_less_than_a_third_of_the_overshoot(
     request: pytest.FixtureRequest, among: str, guest: str

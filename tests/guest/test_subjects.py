@@ -93,10 +93,7 @@ def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -
     ours = provide_guest_image(recipes.guest, paths, lambda _: None)
     theirs = provide_guest_image(recipes.guest, elsewhere, lambda _: None)
     assert ours.initrd != theirs.initrd
-    assert (ours.kernel_sha256, ours.initrd_sha256) == (
-        theirs.kernel_sha256,
-        theirs.initrd_sha256,
-    )
+    assert (ours.kernel_sha256, ours.initrd_sha256) == (theirs.kernel_sha256, theirs.initrd_sha256)
     for name in ("debian:trixie", "bundled"):
         one = provide_subject(name, recipes, paths, lambda _: None)
         other = provide_subject(name, recipes, elsewhere, lambda _: None)
@@ -107,13 +104,7 @@ def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -
 def test_results_name_every_image_of_the_run(smoke: FinishedRun) -> None:
     header = msgspec.to_builtins(smoke.results.run)
     digests = header["image_digests"]
-    assert {
-        "kernel",
-        "initrd",
-        "emulator",
-        "qemu",
-        "subject debian:bookworm",
-    } <= digests.keys()
+    assert {"kernel", "initrd", "emulator", "qemu", "subject debian:bookworm"} <= digests.keys()
     assert all(len(value) == 64 for value in digests.values())
     assert header["lock"] in ("same", "differs", "incomplete")
 

@@ -139,9 +139,7 @@ def served(
             (chip, corner): pool.submit(
                 serve,
                 Scenario(
-                    facts=facts,
-                    corner=corner,
-                    folder=tmp_path_factory.mktemp(f"{chip}-{corner}"),
+                    facts=facts, corner=corner, folder=tmp_path_factory.mktemp(f"{chip}-{corner}")
                 ),
             )
             for chip, facts in CHIPS.items()

@@ -43,11 +43,7 @@ def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
 @pytest.mark.parametrize("listen", ["tcp:127.0.0.1:0", "pty"])
 @pytest.mark.parametrize(
     ("flood", "bound"),
-    [
-        (Flood.GARBAGE, "refused-requests"),
-        (Flood.NOPS, "records"),
-        (Flood.STATUS, "records"),
-    ],
+    [(Flood.GARBAGE, "refused-requests"), (Flood.NOPS, "records"), (Flood.STATUS, "records")],
 )
 def test_host_without_end_is_hung_up_on_and_told_of(
     tmp_path: Path, flood: Flood, bound: str, listen: str

@@ -11,9 +11,9 @@ SETTINGS = (
 )
 
 
-def git(at: Path, *words: str | Path) -> str:
-    """Runs git, which must succeed; returns its output."""
-    done = run("git", "-C", at, *SETTINGS, *words)
+def git(at: Path, *words: str | Path, limit_s: float | None = None) -> str:
+    """Runs git, which must succeed within the limit; returns its output."""
+    done = run("git", "-C", at, *SETTINGS, *words, timeout=limit_s)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Functions that start the launcher as a user does."""
 
+import io
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
-from delayrig.setup.layout import find_layout
+from delayrig.setup.console import Console, Context
+from delayrig.setup.layout import Layout, find_layout
 
 from tests.rig.running import run
 
 LAUNCHER = find_layout({}).package_path / "rig"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
+
+
+def context_of(folder: Path, said: io.StringIO | None = None, **more: Any) -> Context:
+    """Returns the context of a checkout and its state in that folder, without a user."""
+    layout = Layout(checkout=folder, state=folder / "state")
+    console = Console(output=said or io.StringIO(), input=io.StringIO())
+    return Context(**{"layout": layout, "console": console, **more})
 
 
 def launch(state: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small runs and gates on disk, for tests of the reports on them."""
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
+from rich.console import Console
 
 from tests.rig.builders import (
     MS,
@@ -42,6 +45,13 @@ def reported(*words: object) -> str:
     done = run_report(*words)
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def shown(print_to: Callable[[Console], None], width: int = 80) -> str:
+    """Returns what a function prints on a terminal of that width, without colours."""
+    text = io.StringIO()
+    print_to(Console(file=text, width=width, no_color=True))
+    return text.getvalue()
 
 
 def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:

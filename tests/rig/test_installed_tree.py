@@ -4,13 +4,13 @@
 import importlib.util
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from delayrig import __version__
@@ -68,13 +68,10 @@ def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
     assert done.stdout == f"rig/rig, version {__version__}\n"
 
 
-def test_there_is_a_page_for_each_shown_subcommand() -> None:
+def test_there_is_a_page_for_each_shown_subcommand_with_every_option_and_example() -> None:
     hidden = {name for name, command in main.commands.items() if command.hidden}
     shown = {name for name in help_texts(find_layout({})) if name.split(" ")[0] not in hidden}
     assert set(PAGES) == {f"{page_name(name)}.1" for name in shown}
-
-
-def test_page_has_every_option_and_example() -> None:
     page = PAGES["flashrom-delay-rig-threshold.1"]
     assert ".B \\-\\-values US,US,...\nThresholds in microseconds.  [default: 0,2,10," in page
     assert "\nflashrom\\-delay\\-rig threshold \\-\\-host\n" in page
@@ -97,11 +94,8 @@ def test_roff_has_nothing_to_say_of_a_page(name: str, tmp_path: Path) -> None:
     assert "NAME" in done.stdout
 
 
-def test_a_dot_at_a_lines_beginning_is_text() -> None:
+def test_a_dot_at_a_lines_beginning_is_text_and_a_sentence_ends_at_its_own_mark() -> None:
     assert roff(".rig -x \\n") == "\\&.rig \\-x \\en"
-
-
-def test_sentence_ends_at_its_own_mark() -> None:
     text = "Usage: x\n\n  Does it end, and\n  well? It does so pre-\n  sently.\n"
     assert sentence(text) == "Does it end, and well?"
 
@@ -164,35 +158,25 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def test_every_tracked_file_is_in_it(wheel: zipfile.ZipFile) -> None:
+def test_every_tracked_file_is_in_the_wheel_and_the_launcher_stays_a_program(
+    wheel: zipfile.ZipFile,
+) -> None:
     names = {name.removeprefix(f"{PACKAGE}/tree/") for name in wheel.namelist()}
     assert not tracked(NOT_IN_WHEELS) - names
-
-
-def test_launcher_stays_a_program(wheel: zipfile.ZipFile) -> None:
     mode = wheel.getinfo(f"{PACKAGE}/tree/rig/rig").external_attr >> 16
     assert mode & 0o111
-
-
-def command() -> ModuleType:
-    path = CHECKOUT / "rig" / PACKAGE / "__init__.py"
-    spec = importlib.util.spec_from_file_location(PACKAGE, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
     ("environment", "folder"),
     [
-        ({"FLASHROM_RIG_STATE": "/srv/rig", "XDG_CACHE_HOME": "/c"}, Path("/srv/rig")),
-        ({"XDG_CACHE_HOME": "/c"}, Path("/c/flashrom-delay-rig")),
-        ({}, Path.home() / ".cache" / "flashrom-delay-rig"),
+        ({"FLASHROM_RIG_STATE": "/srv/rig", "XDG_CACHE_HOME": "/c"}, "/srv/rig"),
+        ({"XDG_CACHE_HOME": "/c"}, "/c/flashrom-delay-rig"),
+        ({}, str(Path.home() / ".cache" / "flashrom-delay-rig")),
     ],
 )
 def test_state_is_in_the_users_cache_unless_it_is_named(
-    environment: dict[str, str], folder: Path
+    environment: dict[str, str], folder: str
 ) -> None:
-    assert command().state_folder(environment) == folder
+    command = runpy.run_path(str(CHECKOUT / "rig" / PACKAGE / "__init__.py"))
+    assert command["state_folder"](environment) == Path(folder)

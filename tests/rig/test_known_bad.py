@@ -43,24 +43,15 @@ from delayrig.subjects.known_bad import (
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
-from tests.rig.builders import CHECKOUT, SECOND, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, make_run_header
 
 MISTAKES = read_mistakes(CHECKOUT)
 
 # Builds of each class; `reads-merged` changes a header, `function-renamed` three files.
 DOZEN = (
-    "eintr-ends-a-wait",
-    "coarse-clock",
-    "calibrated-loop",
-    "wrap-32bit-ns",
-    "polls-everything",
-    "trusts-typical-times",
-    "wait-before-buffered-write",
-    "wake-not-waited",
-    "aai-words-not-waited",
-    "id-wait-of-another-family",
-    "reads-merged",
-    "function-renamed",
+    *("eintr-ends-a-wait", "coarse-clock", "calibrated-loop", "wrap-32bit-ns", "polls-everything"),
+    *("trusts-typical-times", "wait-before-buffered-write", "wake-not-waited"),
+    *("aai-words-not-waited", "id-wait-of-another-family", "reads-merged", "function-renamed"),
 )
 
 
@@ -105,15 +96,19 @@ def made_up(old: str, file: str = "core/busy.c") -> Mistake:
     )
 
 
-@pytest.mark.parametrize("old", ["not in the file", "return error;"])
-def test_change_that_does_not_apply_once_is_an_error_that_names_it(old: str) -> None:
-    with pytest.raises(BadInputError, match=r"'made-up': its text stands \d+ times"):
-        changed_sources(made_up(old), CHECKOUT)
-
-
-def test_change_of_a_file_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(BadInputError, match=r"flashrom/core/gone\.c"):
-        changed_sources(made_up("x", "core/gone.c"), CHECKOUT)
+@pytest.mark.parametrize(
+    ("old", "file", "said"),
+    [
+        ("not in the file", "core/busy.c", r"'made-up': its text stands \d+ times"),
+        ("return error;", "core/busy.c", r"'made-up': its text stands \d+ times"),
+        ("x", "core/gone.c", r"flashrom/core/gone\.c"),
+    ],
+)
+def test_change_that_does_not_apply_once_is_an_error_that_names_it(
+    old: str, file: str, said: str
+) -> None:
+    with pytest.raises(BadInputError, match=said):
+        changed_sources(made_up(old, file), CHECKOUT)
 
 
 def test_name_that_does_not_exist_is_an_error_with_the_nearest() -> None:
@@ -163,13 +158,6 @@ CHIPS = read_chips(CHECKOUT)
 CELLS = plan_cells(
     read_plan(find_plan("known-bad")), source="known-bad", subjects=[], chips=CHIPS, seed=1
 )
-WATCH = [
-    make_result(
-        make_cell(name="canary", role=Role.CANARY, subject="canary:bus", expect="too_short"),
-        verdict=Verdict.TOO_SHORT,
-    ),
-    make_result(make_cell(name="control", role=Role.CONTROL)),
-]
 
 
 def mistake(kind: Kind, name: str = "x") -> Mistake:
@@ -212,22 +200,16 @@ UNSEEN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "outcome", "changes"), RIGHT)
-def test_build_that_is_answered_by_its_class_is_right(
-    kind: Kind, outcome: Outcome, changes: dict[str, Any]
+@pytest.mark.parametrize(
+    ("right", "kind", "outcome", "changes"),
+    [*((True, *case) for case in RIGHT), *((False, *case) for case in UNSEEN)],
+)
+def test_build_is_right_that_is_answered_by_its_class_else_a_doubt_is_left(
+    right: bool, kind: Kind, outcome: Outcome, changes: dict[str, Any]
 ) -> None:
     answer = answered(kind, result("known-bad:x", **changes))
-    assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, True)]
-    assert answer.exit_code is ExitCode.PASS
-
-
-@pytest.mark.parametrize(("kind", "outcome", "changes"), UNSEEN)
-def test_build_that_is_answered_otherwise_leaves_a_doubt(
-    kind: Kind, outcome: Outcome, changes: dict[str, Any]
-) -> None:
-    answer = answered(kind, result("known-bad:x", **changes))
-    assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, False)]
-    assert answer.exit_code is ExitCode.INCONCLUSIVE
+    assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, right)]
+    assert answer.exit_code is (ExitCode.PASS if right else ExitCode.INCONCLUSIVE)
 
 
 @pytest.mark.parametrize("kind", [Kind.LEGAL, Kind.WASTEFUL])
@@ -264,30 +246,29 @@ def test_stripped_build_may_be_in_doubt_and_an_unsafe_one_never_passes(
     assert [build.right for build in answer.builds] == [right]
 
 
-def test_known_bad_builds_alone_are_disguised() -> None:
-    cells = in_disguise("stripped:", choose_for(["wall-clock"], CELLS))
-    assert [cell.subject for cell in cells if cell.role is Role.MEASURE] == [
-        "bundled",
-        "stripped:known-bad:wall-clock",
-    ]
+def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() -> None:
+    chosen = choose_for(["wall-clock"], CELLS)
+    assert {cell.role for cell in chosen} == {Role.MEASURE, Role.CANARY, Role.CONTROL}
+    for cells, name in (
+        (chosen, "known-bad:wall-clock"),
+        (in_disguise("stripped:", chosen), "stripped:known-bad:wall-clock"),
+    ):
+        assert [cell.subject for cell in measured(cells)] == ["bundled", name]
 
 
-def test_build_that_was_not_run_is_left_out() -> None:
+def test_page_has_a_row_for_each_build_that_ran_with_what_was_said_of_it() -> None:
     assert answered(Kind.UNSAFE).builds == []
-
-
-def test_page_has_a_row_for_each_build_with_what_was_said_of_it() -> None:
     page = known_bad_page(answered(Kind.UNSAFE, result("known-bad:x", **SHORT))).decode()
     assert "Class unsafe" in page
     assert "RDID came too early" in page
 
 
-def measured() -> list[Cell]:
-    return [cell for cell in CELLS if cell.role is Role.MEASURE]
+def measured(cells: list[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.role is Role.MEASURE]
 
 
 def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> None:
-    usual = [cell for cell in measured() if "musl" not in cell.subject]
+    usual = [cell for cell in measured(CELLS) if "musl" not in cell.subject]
     ran = {cell.subject.removeprefix("known-bad:") for cell in usual}
     assert ran == set(MISTAKES) | {"bundled"}
     for name, same in groupby(usual, key=lambda cell: cell.name):
@@ -299,25 +280,10 @@ def test_plan_asks_of_no_chip_what_it_cannot_do() -> None:
         check_hazards(cell, CHIPS, find_plan("known-bad"))
 
 
-def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() -> None:
-    chosen = choose_for(["wall-clock"], CELLS)
-    assert [cell.subject for cell in chosen if cell.role is Role.MEASURE] == [
-        "bundled",
-        "known-bad:wall-clock",
-    ]
-    assert {cell.role for cell in chosen} == {Role.MEASURE, Role.CANARY, Role.CONTROL}
-
-
 FOLDER = CHECKOUT / "flashrom" / "past_mistakes"
 PLAN = read_plan(find_plan("past-mistakes"))
-CELLS_PAST_MISTAKES = plan_cells(
-    PLAN, source="past-mistakes", subjects=[], chips=read_chips(CHECKOUT), seed=1
-)
+MISTAKEN = measured(plan_cells(PLAN, source="past-mistakes", subjects=[], chips=CHIPS, seed=1))
 SHIPPED = {"bundled", "control:chip"}
-
-
-def measured_mistakes() -> list[Cell]:
-    return [cell for cell in CELLS_PAST_MISTAKES if cell.role is Role.MEASURE]
 
 
 def test_mistakes_of_the_rig_are_those_that_are_built() -> None:
@@ -334,28 +300,23 @@ def test_mistake_is_a_subject_and_has_its_line_on_the_page(name: str) -> None:
 
 
 def test_each_mistake_is_convicted_or_costs_more_somewhere() -> None:
-    convicted = {cell.subject for cell in measured_mistakes() if cell.expect is Expect.TOO_SHORT}
+    convicted = {cell.subject for cell in MISTAKEN if cell.expect is Expect.TOO_SHORT}
     contrasted = {contrast.subject for contrast in PLAN.contrast}
     mistakes = {f"past-mistake:{name}" for name in PAST_MISTAKES}
     assert (convicted | contrasted) == mistakes
-    assert {cell.subject for cell in measured_mistakes()} == mistakes | SHIPPED
+    assert {cell.subject for cell in MISTAKEN} == mistakes | SHIPPED
 
 
-def test_shipped_layer_is_acquitted_in_each_cell() -> None:
-    for name, same in groupby(measured_mistakes(), key=lambda cell: cell.name):
+def test_shipped_layer_is_acquitted_in_each_cell_and_mistakes_without_their_hazard() -> None:
+    for name, same in groupby(MISTAKEN, key=lambda cell: cell.name):
         expects = {cell.subject: cell.expect for cell in same}
         assert expects.keys() > SHIPPED, name
         assert {expects[subject] for subject in SHIPPED} == {Expect.PASS}
+    calm = {c.subject for c in MISTAKEN if not c.hazards and c.expect is Expect.PASS}
+    assert calm >= {c.subject for c in MISTAKEN if c.hazards and c.expect is Expect.TOO_SHORT}
 
 
 @pytest.mark.parametrize("contrast", PLAN.contrast, ids=lambda contrast: contrast.subject)
 def test_contrast_stands_in_a_cell_of_both(contrast: object) -> None:
     (single,) = (c for c in PLAN.cell if c.name == contrast.cell)  # type: ignore[attr-defined]
     assert {contrast.subject, contrast.against} < set(own_subjects(single))  # type: ignore[attr-defined]
-
-
-def test_what_takes_a_hazard_is_acquitted_without_it() -> None:
-    calm = {c.subject for c in measured_mistakes() if not c.hazards and c.expect is Expect.PASS}
-    for cell in measured_mistakes():
-        if cell.hazards and cell.expect is Expect.TOO_SHORT:
-            assert cell.subject in calm

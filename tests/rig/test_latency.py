@@ -2,7 +2,6 @@
 """`rig/rig latency`: series, the reading of their answers, sentences and pages."""
 
 import dataclasses
-import io
 import re
 
 import jsonschema
@@ -36,7 +35,6 @@ from delayrig.features.latency.series_plan import (
 from delayrig.features.latency.terminal import print_report
 from delayrig.model.platform import Arch
 from msgspec.structs import replace
-from rich.console import Console
 
 from tests.rig.measured import (
     JIFFY_NS,
@@ -49,6 +47,7 @@ from tests.rig.measured import (
     make_report,
     make_wait,
 )
+from tests.rig.reported import shown
 
 HOST = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0,))
 GUEST = PlaceFacts(
@@ -81,12 +80,8 @@ def test_guest_is_read_from_its_words() -> None:
     assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
     assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
     assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)
-
-
-def test_hazard_and_kernel_word_are_one_shape() -> None:
-    assert (
-        parse_guest("x86_64/62/low-res-timers").shape == parse_guest("x86_64/62/highres=off").shape
-    )
+    hazard, kernel_word = map(parse_guest, ("x86_64/62/low-res-timers", "x86_64/62/highres=off"))
+    assert hazard.shape == kernel_word.shape
 
 
 def test_sets_of_guests_hold_each_guest_once() -> None:
@@ -133,18 +128,15 @@ def series_of(section: Section, facts: PlaceFacts, extent: Extent = USUAL) -> li
     return [each for each in found if each.section is section]
 
 
-def test_table_has_the_proposals_tests_16k_times_in_every_manner() -> None:
+def test_table_has_the_proposals_tests_16k_times_in_every_manner_on_each_core() -> None:
     table = series_of(Section.TABLE, HOST)
     assert {each.count for each in table} == {16_384}
     assert {(each.wait, each.request_ns) for each in table} == set(KEYS)
     assert {(each.policy, each.load) for each in table} == {
         (policy, load) for policy in ("normal", "SCHED_FIFO") for load in ("idle", "loaded")
     }
-
-
-def test_each_core_in_turn_has_its_own_table() -> None:
-    table = series_of(Section.TABLE, dataclasses.replace(HOST, cpus=(0, 1, 5)), QUICK)
-    assert {each.cpu for each in table} == {0, 1, 5}
+    cores = series_of(Section.TABLE, dataclasses.replace(HOST, cpus=(0, 1, 5)), QUICK)
+    assert {each.cpu for each in cores} == {0, 1, 5}
 
 
 def test_loaded_guest_executes_no_more_than_it_may() -> None:
@@ -263,11 +255,8 @@ def test_growth_of_select_is_told_from_that_of_clock_nanosleep_where_it_can_be_s
     assert bool(said.meaning) is bool(meaning)
 
 
-def test_growth_that_was_not_measured_is_not_told() -> None:
-    assert explain.say_growth(make_machine()) is None
-
-
 def test_growth_that_others_measured_is_the_slack_of_select() -> None:
+    assert explain.say_growth(make_machine()) is None
     (growth,) = read_proposal().growth
     said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
     assert "142.6 us at 100 ms leave 42.6 us" in said
@@ -319,9 +308,6 @@ def test_page_shows_every_machine_and_escapes_their_names() -> None:
     assert "Sleeps of 100 us end late" in page
     assert "was not measured" not in page
     assert "Interrupted" in latency_page(make_report(*machines, complete=False)).decode()
-
-
-def test_page_of_a_machine_that_refused_everything_is_a_page() -> None:
     empty = make_machine(missing=["sched_setscheduler(SCHED_FIFO): Operation not permitted"])
     assert "Operation not permitted" in latency_page(make_report(empty)).decode()
 
@@ -334,19 +320,17 @@ def test_charts_have_names_of_their_own() -> None:
 
 
 def test_rows_have_a_value_for_every_column() -> None:
-    machines = [full_machine("a"), make_machine("b")]
-    for make in (
-        *(rows.proposal_rows, rows.quantile_rows, rows.clock_rows, rows.timer_rows),
-        *(rows.cyclictest_rows, rows.period_rows, rows.jitter_rows, rows.power_rows),
-        *(rows.slack_rows, rows.growth_rows, rows.energy_rows),
-    ):
-        found = make(machines)
+    names = [name for name in dir(rows) if re.fullmatch("[a-z]+_rows", name)]
+    makers = [getattr(rows, name) for name in names]
+    assert len(makers) >= 11
+    for make in makers:
+        found = make([full_machine("a"), make_machine("b")])
         assert all(len(row.values) == len(found.columns) for row in found.whole_rows()), (
             found.caption
         )
 
 
-def test_one_reading_has_a_count_and_no_deviation() -> None:
+def test_one_reading_has_a_count_and_no_deviation_and_clocks_their_hz() -> None:
     wait = make_wait(Section.JITTER, late_ns=60_000, wait="select", request_ns=1_000_000_000)
     assert wait.statistics is not None
     one = replace(wait, statistics=replace(wait.statistics, count=1, deviation_ns=0))
@@ -355,11 +339,8 @@ def test_one_reading_has_a_count_and_no_deviation() -> None:
     assert [*shown[0].columns[-3:]] == ["1 s mean", "1 s dev.", "1 s n"]
     firsts = [table.whole_rows()[0].values[-3:] for table in shown]
     assert firsts == [["60.0", "-", "1"], ["60.0", "0.9", "4"]]
-
-
-def test_clocks_say_the_hz_of_each_kernel() -> None:
-    found = rows.clock_rows([make_machine()])
-    assert found.whole_rows()[0].values[found.columns.index("HZ")] == "250"
+    clocks = rows.clock_rows([make_machine()])
+    assert clocks.whole_rows()[0].values[clocks.columns.index("HZ")] == "250"
 
 
 def test_as_many_eaters_as_are_asked_for_load_each_cpu() -> None:
@@ -390,11 +371,6 @@ def test_last_sentence_says_whether_a_threshold_of_100_us_fits(
     said = explain.say_verdict(machine)
     assert said.startswith(f"Sleeps of 100 us end late by {normal_us:.1f} us at normal priority")
     assert said.endswith(verdict)
-    console = Console(file=io.StringIO(), width=200, no_color=True)
-    print_report(make_report(machine), console)
-    assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().splitlines()[-1] == f"{machine.title}: {said}"
-
-
-def test_a_machine_without_that_sleep_gets_no_answer() -> None:
+    printed = shown(lambda console: print_report(make_report(machine), console), width=200)
+    assert printed.splitlines()[-1] == f"{machine.title}: {said}"
     assert explain.say_verdict(make_machine()).endswith("was not measured.")

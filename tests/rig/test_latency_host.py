@@ -35,7 +35,7 @@ def governors_now(sysfs: Path) -> set[str]:
     return {path.read_text().strip() for path in files}
 
 
-def test_governor_is_put_back_as_it_was(tmp_path: Path) -> None:
+def test_governor_is_put_back_as_it_was_also_after_a_killed_rig(tmp_path: Path) -> None:
     sysfs = make_cpufreq(tmp_path / "cpu")
     governors = Governors(tmp_path / JOURNAL, sysfs)
     assert governors.known == ("schedutil", "performance")
@@ -45,13 +45,10 @@ def test_governor_is_put_back_as_it_was(tmp_path: Path) -> None:
     governors.restore()
     assert governors_now(sysfs) == {"schedutil"}
     assert not (tmp_path / JOURNAL).exists()
-
-
-def test_governor_that_a_killed_rig_left_is_put_back_at_the_next_start(tmp_path: Path) -> None:
-    sysfs = make_cpufreq(tmp_path / "cpu")
-    Governors(tmp_path / JOURNAL, sysfs).set_all("performance")
+    governors.set_all("performance")
     Governors(tmp_path / JOURNAL, sysfs)
     assert governors_now(sysfs) == {"schedutil"}
+    assert Governors(tmp_path / JOURNAL, tmp_path).known == ()
 
 
 @pytest.mark.parametrize("allowed", [0, 1])
@@ -73,10 +70,6 @@ def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(
         governors.set_all("performance")
     assert governors_now(sysfs) == {"schedutil"}
     assert not (tmp_path / JOURNAL).exists()
-
-
-def test_machine_without_cpufreq_has_no_governors(tmp_path: Path) -> None:
-    assert Governors(tmp_path / JOURNAL, tmp_path).known == ()
 
 
 def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:

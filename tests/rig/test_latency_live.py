@@ -56,18 +56,14 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
     assert "too slow" not in parse_live_guest("10:40").about
 
 
-def test_live_guest_of_a_file_keeps_its_path_whole() -> None:
-    folder = "rig/delayrig/plan/machines"
-    found = parse_live_guest(f"{folder}/mt8173.toml/highres=off")
-    assert (found.cores, found.kernel_words) == (4, ("highres=off",))
-
-
 def test_live_guest_takes_the_words_of_the_other_lane() -> None:
     guest = parse_live_guest("10:40/nohz_full=1/no-rt")
     assert (guest.kernel_words, guest.first_cpu) == (("nohz_full=1",), 1)
     assert guest.spec_lines == ("realtime_denied 1",)
     assert parse_live_guest("10:40/low-res-timers").kernel_words == ("highres=off",)
     assert len(parse_live_guests(("10:40", "10:40"))) == 1
+    of_a_file = parse_live_guest("rig/delayrig/plan/machines/mt8173.toml/highres=off")
+    assert (of_a_file.cores, of_a_file.kernel_words) == (4, ("highres=off",))
 
 
 @pytest.mark.parametrize(
@@ -142,23 +138,18 @@ def window(number: int, *, kept: bool) -> Window:
 
 def left_with(*windows: Window) -> Left:
     """Returns what a guest left whose clock is one second behind this machine's."""
-    readings = [
+    begin, end = (
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
-    ]
-    clock = GuestClock(begin=readings[0], end=readings[1])
-    return Left(
-        entries={},
-        clock=clock,
-        trace=encode_events(windows),
     )
+    clock = GuestClock(begin=begin, end=end)
+    return Left(entries={}, clock=clock, trace=encode_events(windows))
 
 
 def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() -> None:
     left = left_with(*(window(number, kept=number != 3) for number in range(8)))
-    line = {"began_ns": 110 * MS, "ended_ns": 290 * MS}
-    assert with_windows(line, left) == {**line, "windows": 2, "windows_not_kept": 0}
-    line = {"began_ns": 210 * MS, "ended_ns": 310 * MS}
-    assert with_windows(line, left) == {**line, "windows": 2, "windows_not_kept": 1}
+    for began_ms, ended_ms, not_kept in ((110, 290, 0), (210, 310, 1)):
+        line = {"began_ns": began_ms * MS, "ended_ns": ended_ms * MS}
+        assert with_windows(line, left) == {**line, "windows": 2, "windows_not_kept": not_kept}
     assert with_windows({"resolution_ns": 1}, left) == {"resolution_ns": 1}
 
 
@@ -204,15 +195,8 @@ def test_guests_of_the_virtual_lane_are_named_with_it_and_have_no_doubts() -> No
 def test_figures_of_cyclictest_that_cannot_be_are_seen(
     least: int, mean: int, most: int, wrong: bool
 ) -> None:
-    read = Cyclic(
-        interface="setitimer",
-        loaded=False,
-        cycles=9,
-        min_ns=least,
-        mean_ns=mean,
-        max_ns=most,
-        command="cyclictest",
-    )
+    figures = {"cycles": 9, "min_ns": least, "mean_ns": mean, "max_ns": most}
+    read = Cyclic(interface="setitimer", loaded=False, command="cyclictest", **figures)
     assert read.contradicts_itself is wrong
 
 
@@ -236,9 +220,8 @@ def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
     write_report(cut_off, tmp_path)
     assert resumed(request) == {"10:40": live_machine()}
     assert resumed(replace(request, argv=["rig/rig", "latency", "--quick"])) == {}
-    write_report(msgspec.structs.replace(cut_off, rig_version="other"), tmp_path)
-    assert resumed(request) == {}
-    write_report(msgspec.structs.replace(cut_off, complete=True), tmp_path)
-    assert resumed(request) == {}
+    for changes in ({"rig_version": "other"}, {"complete": True}):
+        write_report(msgspec.structs.replace(cut_off, **changes), tmp_path)
+        assert resumed(request) == {}
     (tmp_path / "latency.json").write_text("{")
     assert resumed(request) == {}

@@ -29,9 +29,16 @@ def paths(paths: Paths) -> Paths:
     return paths
 
 
-def provide(name: str, paths: Paths) -> Subject | None:
-    """Provides the library; fails the test if something must be made for it."""
+def find(name: str, paths: Paths) -> Subject | None:
+    """Provides the library if there is one; fails the test if something must be made for it."""
     return provide_library(name, read_recipes(CHECKOUT), paths, lambda what: pytest.fail(what))
+
+
+def provide(name: str, paths: Paths) -> Subject:
+    """Provides the library, which is there."""
+    library = find(name, paths)
+    assert library is not None
+    return library
 
 
 def unpack(library: Subject, folder: Path) -> Path:
@@ -44,10 +51,10 @@ def unpack(library: Subject, folder: Path) -> Path:
 
 def test_our_library_is_packed_with_host_program_and_linker(paths: Paths, tmp_path: Path) -> None:
     library = provide("bundled", paths)
-    assert library is not None
     assert library.library
     assert library.name == "bundled/libflashrom"
     assert library.program_sha256 == digest.of_file(OURS)
+    assert b"\0M25P80\0" in library.program_bytes
     root = unpack(library, tmp_path / "root")
     assert (root / "lib" / LIBRARY).read_bytes() == OURS.read_bytes()
     assert (root / "usr/sbin/flashrom").read_bytes() == paths.library_client.read_bytes()
@@ -55,30 +62,21 @@ def test_our_library_is_packed_with_host_program_and_linker(paths: Paths, tmp_pa
     assert list(root.glob("lib/ld-*"))
 
 
-def test_chips_of_a_library_are_known(paths: Paths) -> None:
-    library = provide("bundled", paths)
-    assert library is not None
-    assert b"\0M25P80\0" in library.program_bytes
-
-
 def test_delay_function_is_found_by_its_symbol(paths: Paths) -> None:
     listed = subprocess.run(["nm", OURS], capture_output=True, text=True, check=True).stdout
     (address,) = [line.split()[0] for line in listed.splitlines() if line.endswith("default_delay")]
-    library = provide("bundled", paths)
-    assert library is not None
-    assert library.delay_address == int(address, 16)
+    assert provide("bundled", paths).delay_address == int(address, 16)
 
 
-def test_library_of_a_path_lies_beside_the_program(paths: Paths, tmp_path: Path) -> None:
+def test_library_of_a_path_lies_beside_the_program_and_a_floor_has_none(
+    paths: Paths, tmp_path: Path
+) -> None:
     program = tmp_path / "flashrom"
     shutil.copyfile("/bin/true", program)
-    name = f"path:{program}"
-    assert provide(name, paths) is None
+    assert find(f"path:{program}", paths) is find("floor", paths) is None
     (tmp_path / "lib").mkdir()
     shutil.copyfile(OURS, tmp_path / "lib" / LIBRARY)
-    library = provide(name, paths)
-    assert library is not None
-    assert library.program_sha256 == digest.of_file(OURS)
+    assert provide(f"path:{program}", paths).program_sha256 == digest.of_file(OURS)
 
 
 def test_delay_function_of_a_stripped_library_is_found_in_its_code(
@@ -86,8 +84,6 @@ def test_delay_function_of_a_stripped_library_is_found_in_its_code(
 ) -> None:
     subprocess.run(["strip", "-o", tmp_path / LIBRARY, OURS], check=True)
     whole, stripped = provide("bundled", paths), provide(f"path:{tmp_path}/flashrom", paths)
-    assert whole is not None
-    assert stripped is not None
     assert stripped.delay_address is None
     assert whole.delay_address is not None
     assert askable_functions(stripped) == [Askable(whole.delay_address)]
@@ -95,14 +91,8 @@ def test_delay_function_of_a_stripped_library_is_found_in_its_code(
 
 def test_canary_is_a_library_of_its_own(paths: Paths) -> None:
     canary, ours = provide("canary:bus", paths), provide("bundled", paths)
-    assert canary is not None
-    assert ours is not None
     assert canary.program_sha256 != ours.program_sha256
     assert canary.delay_address is not None
-
-
-def test_floor_is_a_program_alone(paths: Paths) -> None:
-    assert provide("floor", paths) is None
 
 
 def test_profile_knows_delay_functions_of_stripped_libraries_by_digest() -> None:

@@ -16,6 +16,8 @@ from delayrig.main import main
 from tests.rig.builders import CHECKOUT
 from tests.rig.like_reports import REPORTS, Reported, banner, cpuinfo, cpupower, lscpu
 
+EACH = pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+
 FALSE_GUESSES = {
     "a sentence about flashrom": "I ran flashrom -p and it did not work; isn't that odd?\n",
     "the first processor alone": cpuinfo("model name\t: Some CPU\nsiblings\t: 8")
@@ -38,22 +40,21 @@ def liked(folder: Path, text: str, *options: str) -> Result:
     return CliRunner().invoke(main, ["like", str(report), *options])
 
 
-@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
-def test_line_is_that_of_the_report_and_lists_its_cells(tmp_path: Path, report: Reported) -> None:
-    found = answer(tmp_path, report.text)
-    assert shlex.join(found["line"]) == f"rig/rig try {report.words}"
-    tried = CliRunner().invoke(main, [*found["line"][1:], "--dry-run"])
-    assert tried.exit_code == ExitCode.PASS, tried.output
-    assert tried.stdout.split() == found["cells"]
-
-
-@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
-def test_questions_that_a_report_leaves_open_are_said(tmp_path: Path, report: Reported) -> None:
-    found = answer(tmp_path, report.text)
+@EACH
+def test_line_is_that_of_the_report_and_line_and_plan_have_its_cells(
+    tmp_path: Path, report: Reported
+) -> None:
+    plan = tmp_path / "like.toml"
+    found = answer(tmp_path, report.text, "--plan-out", str(plan))
     assert ",".join(each["what"] for each in found["not_told"]) == report.open
+    assert shlex.join(found["line"]) == f"rig/rig try {report.words}"
+    for words in (found["line"][1:], ["run", "--plan", str(plan)]):
+        listed = CliRunner().invoke(main, [*words, "--dry-run"])
+        assert listed.exit_code == ExitCode.PASS, listed.output
+        assert listed.stdout.split() == found["cells"]
 
 
-@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+@EACH
 def test_search_for_what_failed_is_one_that_find_takes(tmp_path: Path, report: Reported) -> None:
     found = answer(tmp_path, report.text)
     search = found["search"]
@@ -69,15 +70,6 @@ def test_clock_of_a_moment_is_no_highest_clock_and_a_hint(tmp_path: Path) -> Non
     assert "--mips" not in found["line"]
     why = next(each["why"] for each in found["not_told"] if each["what"] == "speed")
     assert "1800.057 MHz when it was asked (report.txt:3) is like --mips 1000" in why
-
-
-@pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
-def test_plan_has_the_same_cells(tmp_path: Path, report: Reported) -> None:
-    plan = tmp_path / "like.toml"
-    found = answer(tmp_path, report.text, "--plan-out", str(plan))
-    listed = CliRunner().invoke(main, ["run", "--plan", str(plan), "--dry-run"])
-    assert listed.exit_code == ExitCode.PASS, listed.output
-    assert listed.stdout.split() == found["cells"]
 
 
 @pytest.mark.parametrize("text", FALSE_GUESSES.values(), ids=list(FALSE_GUESSES))
@@ -109,13 +101,11 @@ def test_values_that_contradict_each_other_are_named_with_their_places(tmp_path:
     )
 
 
-def test_file_that_tells_nothing_is_refused(tmp_path: Path) -> None:
-    done = liked(tmp_path, "It does not work.\n")
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "nothing that flashrom, lscpu" in done.stderr
-
-
-def test_program_in_place_of_text_is_refused(tmp_path: Path) -> None:
-    done = liked(tmp_path, "\x7fELF\0\0")
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "is no text of a report" in done.stderr
+def test_file_that_tells_nothing_or_is_no_text_is_refused(tmp_path: Path) -> None:
+    for text, said in (
+        ("It does not work.\n", "nothing that flashrom, lscpu"),
+        ("\x7fELF\0\0", "is no text of a report"),
+    ):
+        done = liked(tmp_path, text)
+        assert done.exit_code == ExitCode.BAD_INPUT
+        assert said in done.stderr

@@ -19,7 +19,7 @@ from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line,
 from delayrig.lanes.live.agent_protocol import split_changes
 from delayrig.lanes.live.machine import live_shape
 from delayrig.lanes.live.pace import pace_events
-from delayrig.model.cell import Cell, Job, Programmer
+from delayrig.model.cell import Cell
 from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -30,37 +30,26 @@ from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, SpeedChange
 from delayrig.plan.machines import find_machine, machine_names, scaled_mips
 
+from tests.rig.builders import MS, make_cell
 from tests.rig.event_builders import made, seen_of
-
-MS = 1_000_000
 
 
 def reading(host_ns: int, guest_ns: int, width_ns: int = 100) -> ClockReading:
     return ClockReading(before_ns=host_ns, guest_ns=guest_ns, after_ns=host_ns + width_ns)
 
 
-# Tests of the guest's clock.
-
-
 def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> None:
-    clock = GuestClock(
-        begin=reading(1_000_000, 500_000, 0), end=reading(1_001_000 + 10, 501_000, 0)
-    )
+    begin, end = reading(1_000_000, 500_000, 0), reading(1_001_000 + 10, 501_000, 0)
+    clock = GuestClock(begin=begin, end=end)
     found = [clock.to_host_ns(ns) for ns in (500_000, 500_500, 501_000)]
     assert found == [1_000_000, 1_000_505, 1_001_010]
 
 
-def test_rate_bounds_hold_whatever_lies_between_question_and_answer() -> None:
+def test_rate_bounds_hold_and_a_clock_that_stands_still_is_a_lost_guest() -> None:
     rate = GuestClock(begin=reading(1000, 0, 300), end=reading(10_000, 9_200, 400)).rate
     assert (rate.raw_ns_min, rate.raw_ns_max, rate.monotonic_ns) == (8_700, 9_400, 9_200)
-
-
-def test_clock_that_stands_still_is_a_lost_guest() -> None:
     with pytest.raises(LostGuestError, match="backwards"):
         GuestClock(begin=reading(0, 5), end=reading(9, 5))
-
-
-# Tests of the line to the agent.
 
 
 async def talk(
@@ -111,9 +100,6 @@ def test_agent_that_floods_or_is_silent_is_a_lost_guest(says: bytes | None, hear
         asyncio.run(talk(agent, lambda line: line.expect("ready", limit_s)))
 
 
-# Tests of the plugin's trace.
-
-
 def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> Window:
     return made(
         Window,
@@ -140,11 +126,8 @@ def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() ->
     )
     pace = summary_of(trace, 150 * MS, 320 * MS)
     assert (pace.windows, pace.windows_not_kept) == (3, 1)
-
-
-def test_window_that_is_a_little_off_is_told_and_not_counted() -> None:
-    pace = summary_of(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
-    assert (pace.windows_not_kept, pace.windows_behind) == (0, 1)
+    a_little_off = summary_of(trace_of(window(0, 5 * MS, kept=False)), 0, 50 * MS)
+    assert (a_little_off.windows_not_kept, a_little_off.windows_behind) == (0, 1)
 
 
 def wait_at(from_ms: int, until_ms: int) -> ObservedWait:
@@ -194,24 +177,16 @@ def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
     assert changes == [change]
     assert isinstance(pace, Pace)
     assert pace.governor_changes == 1
-
-
-def test_trace_of_a_guest_that_was_ended_may_end_in_half_a_line() -> None:
+    # The trace of a guest that was ended may end in half a line.
     trace = trace_of(window(0)) + b'{"ev":"window","t_'
     assert summary_of(trace, 0, 50 * MS).windows == 1
 
 
-# Tests of machines.
-
-
-def test_machines_that_are_too_much_keep_their_ratios_and_others_their_speeds() -> None:
+def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
     slow, fast = scaled_mips([60.0, 240.0], budget=100)
     assert slow + fast <= 100
     assert fast / slow == pytest.approx(4.0, abs=0.001)
     assert scaled_mips([10.0, 40.0], budget=120) == (10.0, 40.0)
-
-
-def test_shipped_machines_can_be_read() -> None:
     assert all(find_machine(name).core_mips for name in machine_names())
 
 
@@ -239,18 +214,8 @@ def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)
 
 
-CELL = Cell(
-    name="x",
-    lane=LaneName.LIVE,
-    subject="bundled",
-    icount_shift=0,
-    cores=2,
-    core_mips=(10.0, 40.0),
-    chip="W25Q128JV",
-    corner="typ",
-    job=Job.WRITE,
-    programmer=Programmer.SERPROG_IP,
-    seed=1,
+CELL = make_cell(
+    lane=LaneName.LIVE, icount_shift=0, cores=2, core_mips=(10.0, 40.0), chip="W25Q128JV"
 )
 
 
@@ -289,9 +254,6 @@ def test_hazard_of_unequal_cores_is_for_the_live_lane_alone(word: str) -> None:
 def test_hazard_that_makes_no_sense_is_refused(word: str) -> None:
     with pytest.raises(BadInputError):
         parse_hazards(word)
-
-
-def test_governor_beside_another_that_decides_on_speeds_is_refused() -> None:
     with pytest.raises(BadInputError, match="exclude each other"):
         parse_hazards("governor:ondemand+smt:5")
 
@@ -325,17 +287,14 @@ def test_cores_are_stolen_for_that_part_of_the_time() -> None:
 
 def test_governor_ranges_over_a_quarter_to_the_whole_of_each_core() -> None:
     words = Governor("ondemand").pace_words([10.0, 40.0])
-    assert list(words) == [
-        "governor=ondemand",
-        "min_mips=2.500:10.000",
-        "max_mips=10.000:40.000",
-    ]
+    speeds = ("min_mips=2.500:10.000", "max_mips=10.000:40.000")
+    assert list(words) == ["governor=ondemand", *speeds]
 
 
 def test_subject_is_moved_to_the_fastest_core() -> None:
     assert fastest_core([10.0, 40.0, 20.0]) == 1
-    assert list(hazard_of("move:accept+30").spec_lines(CELL)) == ["move accept 30 1"]
-    assert list(hazard_of("move:500").spec_lines(CELL)) == ["move start 500 1"]
+    for word, line in (("accept+30", "move accept 30 1"), ("500", "move start 500 1")):
+        assert list(hazard_of(f"move:{word}").spec_lines(CELL)) == [line]
 
 
 MOVED = made(Moved, t_ns=12 * MS, core=1)
@@ -374,7 +333,6 @@ def test_hazard_of_cores_that_is_missing_is_told(
 
 
 def test_hogs_of_every_core_must_have_had_their_share() -> None:
-    hazard = hazard_of("hogs-each:2")
+    hazard, idle = hazard_of("hogs-each:2"), msgspec.structs.replace(STOPPED, turns_min=1)
     assert hazard.missed(CELL, lived(500, RUNNING, STOPPED)) == ""
-    idle = msgspec.structs.replace(STOPPED, turns_min=1)
     assert "its share" in hazard.missed(CELL, lived(500, RUNNING, idle))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Pages of measured figures, and the rows and lines of them that a document quotes."""
 
-from delayrig.decision.decision import Decision, Limits, Outcome, Side
+from delayrig.decision.decision import Outcome
 from delayrig.features.documents.measured import (
     GATE_MARK,
     RUN_MARK,
@@ -25,6 +25,7 @@ from delayrig.subjects.known_bad import Kind, Sight
 from msgspec.structs import replace
 
 from tests.rig.builders import SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.test_gate_judge import AFTER, BEFORE, decided, timed
 
 HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total s  CPU s"
 
@@ -78,13 +79,8 @@ def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() 
     assert quoted[3].split() == HEAD.split()
     assert quoted[4].index("2.000") == quoted[3].index("total s") + len("total s") - len("2.000")
     assert quoted[5:] == ["    other  1  2  3  4  5  6", "", "End"]
-
-
-def test_row_without_a_mark_above_it_is_left_alone() -> None:
-    run = controls_of(run_of(20))
-    row = row_of(run, " 1.000 ")
-    text = f"{RUN_MARK}\n\nwords\n\n{row.replace('1.000', '9.000')}\n"
-    assert requoted(text, run) == text
+    unmarked = f"{RUN_MARK}\n\nwords\n\n{stale}\n"
+    assert requoted(unmarked, run) == unmarked
 
 
 def test_resolution_is_told_by_speed() -> None:
@@ -96,18 +92,8 @@ def test_resolution_is_told_by_speed() -> None:
 
 def test_answer_of_a_gate_is_quoted_by_the_word_that_each_line_begins_with() -> None:
     text = f"{GATE_MARK}\n\n    rig/rig gate\n\n    Seen: nothing.\n\nSeen: words.\n"
-    decision = Decision(
-        outcome=Outcome.PASS,
-        exit_code=0,
-        lines=["Seen: all.", "Cost: none."],
-        doubts=[],
-        blind=[],
-        plan="gate",
-        seed=1,
-        limits=Limits(),
-        baseline=Side(name="a"),
-        candidate=Side(name="b"),
-        cells=[],
+    decision = replace(
+        decided([timed(BEFORE)], [timed(AFTER)]), lines=["Seen: all.", "Cost: none."]
     )
     assert requoted_answer(text, decision) == text.replace("Seen: nothing.", "Seen: all.")
 
@@ -126,19 +112,17 @@ def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
     assert requoted(stale, run) == stale
 
 
-def test_page_of_what_is_right_counts_cells_doubts_and_accusations() -> None:
+def test_page_of_what_is_right_counts_and_subjects_with_the_same_verdicts_share_a_row() -> None:
     verdicts = [Verdict.PASS, Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.TOO_SHORT]
     cells = [make_result(make_cell(name=f"c{n}"), verdict=v) for n, v in enumerate(verdicts)]
-    table = right_table(Results(run=make_run_header(), cells=cells))
+    table = right_table(run_with(*cells))
     assert "| `bundled` | 4 | 2 | 1 | 1 |" in table
     assert "| all | 4 | 2 | 1 | 1 |" in table
-
-
-def test_subjects_with_the_same_verdicts_share_a_row() -> None:
-    first = make_result(make_cell(name="c1"))
-    second = replace(first, subject=replace(first.subject, name="another"))
-    third = replace(first, subject=replace(first.subject, name="known-bad:no-relax"))
-    table = right_table(Results(run=make_run_header(), cells=[first, second, third]))
+    first, *others = [
+        replace(cells[0], subject=replace(cells[0].subject, name=name))
+        for name in ("bundled", "another", "known-bad:no-relax")
+    ]
+    table = right_table(run_with(first, *others))
     assert "| `another` `bundled` 1 of `known-bad:` | 1 | 1 | 0 | 0 |" in table
 
 
@@ -204,7 +188,7 @@ def test_programmers_have_their_answers_counted_and_their_costs_compared() -> No
     head, *others = answer_lines(run)
     assert head.startswith("2 of 3 cells pass")
     assert [line.split() for line in others] == [
-        ["1", "op_failed", "nicintel", wire.chip, "debian:sid"],
+        ["1", "op_failed", "nicintel", wire.chip, "debian:sid"]
     ]
     _, *costs = cost_rows(run)
     assert [row[3] for row in costs] == ["1.00", "2.50"]

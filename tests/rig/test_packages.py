@@ -17,7 +17,6 @@ from delayrig.subjects.guest_image import GuestImage, Kernel
 from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text, subject_entries
 from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
-from delayrig.subjects.subject import Subject
 
 from tests.rig.builders import make_run_header, make_subject
 
@@ -52,36 +51,28 @@ class FakeClock:
         self.now_s += pause_s
 
 
-def test_failures_are_retried_after_growing_pauses() -> None:
-    clock = FakeClock()
+def test_failures_are_retried_after_growing_pauses_unless_they_come_late() -> None:
+    clock, slow = FakeClock(), FakeClock()
     assert len(list(attempts(clock.read, clock.pause))) == 1 + len(PAUSES_S)
     assert clock.pauses_s == sorted(PAUSES_S)
-
-
-def test_an_archive_that_is_slow_to_fail_is_asked_once() -> None:
-    clock = FakeClock()
     made = 0
-    for _ in attempts(clock.read, clock.pause):
+    for _ in attempts(slow.read, slow.pause):
         made += 1
-        clock.now_s += 25
-    assert (made, clock.pauses_s) == (1, [])
-
-
-def test_cause_is_the_line_that_names_the_fault_without_addresses() -> None:
-    expected = "File has unexpected size (9436656 != 9437612). Mirror sync in progress?"
-    assert cause_of(OUT_OF_STEP) == expected
+        slow.now_s += 25
+    assert (made, slow.pauses_s) == (1, [])
 
 
 @pytest.mark.parametrize(
     ("said", "cause"),
     [
+        (OUT_OF_STEP, "File has unexpected size (9436656 != 9437612). Mirror sync in progress?"),
         ("", "mmdebstrap said nothing"),
         ("E: mmdebstrap failed to run\n", "mmdebstrap failed to run"),
         ("E: Unable to locate package nosuch\n", "Unable to locate package nosuch"),
         ("killed\n", "killed"),
     ],
 )
-def test_cause_of_other_ends(said: str, cause: str) -> None:
+def test_cause_is_the_line_that_names_the_fault_without_addresses(said: str, cause: str) -> None:
     assert cause_of(said) == cause
 
 
@@ -125,14 +116,7 @@ BUILT = make_subject(name="bundled")
 
 
 def entries(**changes: Any) -> Entries:
-    subject = make_subject(
-        **{
-            "name": PACKAGED.name,
-            "packages": PACKAGED.packages,
-            "package_version": "1.3.0",
-            **changes,
-        }
-    )
+    subject = msgspec.structs.replace(PACKAGED, **changes)
     return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
 
 
@@ -148,27 +132,14 @@ def test_only_what_comes_from_the_archive_is_locked() -> None:
     assert "2" * 64 not in str(locked)
 
 
-def test_lock_that_was_just_written_is_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["archive_sha256", "program_sha256", "package_version"])
+def test_anything_else_from_the_archive_differs_and_fewer_subjects_do_not(
+    tmp_path: Path, key: str
+) -> None:
     lock(tmp_path, lock_text(entries()))
     assert lock_state(entries(), tmp_path) == "same"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"archive_sha256": "e" * 64},
-        {"program_sha256": "e" * 64},
-        {"package_version": "1.3.1"},
-    ],
-)
-def test_anything_else_from_the_archive_differs(tmp_path: Path, change: dict[str, str]) -> None:
-    lock(tmp_path, lock_text(entries()))
-    assert lock_state(entries(**change), tmp_path) == "differs"
-
-
-def test_run_of_fewer_subjects_is_still_the_same(tmp_path: Path) -> None:
-    lock(tmp_path, lock_text(entries()))
     assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
+    assert lock_state(entries(**{key: "e" * 64}), tmp_path) == "differs"
 
 
 def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path: Path) -> None:
@@ -195,21 +166,19 @@ def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
 
 def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
     locked = entries(name="debian:bookworm/libflashrom", library=True)
-    assert locked["debian:bookworm/libflashrom"] == {
-        "program_sha256": "b" * 64,
-        "version": "1.3.0",
-    }
+    assert locked["debian:bookworm/libflashrom"] == {"program_sha256": "b" * 64, "version": "1.3.0"}
 
 
 def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:
     kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
-    lock(tmp_path, lock_text(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": kernel})))
     other = msgspec.structs.replace(kernel, sha256="5" * 64)
-    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
-    assert (
-        lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {"rt": other}), tmp_path)
-        == "differs"
+    locked, same, differing = (
+        lock_entries({Arch.X86_64: IMAGE}, [BUILT], kernels)
+        for kernels in ({"rt": kernel}, {}, {"rt": other})
     )
+    lock(tmp_path, lock_text(locked))
+    assert lock_state(same, tmp_path) == "same"
+    assert lock_state(differing, tmp_path) == "differs"
 
 
 def test_parts_of_another_architecture_are_locked_beside_the_usual_ones() -> None:
@@ -248,19 +217,12 @@ class Bill(msgspec.Struct, rename={"schema": "$schema"}, forbid_unknown_fields=T
     components: list[Component]
 
 
-IMAGE_SBOM = GuestImage(
-    kernel="vmlinuz",
-    kernel_sha256="1" * 64,
-    initrd="initrd",
-    initrd_sha256="2" * 64,
-    busybox_sha256="3" * 64,
-    packages={"busybox-static": "1:1.35.0-4+b1", "libstdc++6": "12.2.0"},
+IMAGE_WITH_BUSYBOX = msgspec.structs.replace(
+    IMAGE, packages={"busybox-static": "1:1.35.0-4+b1", "libstdc++6": "12.2.0"}
 )
-SUBJECT = Subject(
+SUBJECT = make_subject(
     name="debian:trixie",
-    archive="subject.cpio",
     archive_sha256="4" * 64,
-    program_sha256="5" * 64,
     packages={"flashrom": "1.4.0-3", "libstdc++6": "12.2.0"},
     arch=Arch.ARM64,
 )
@@ -272,7 +234,7 @@ KERNEL_ARM64 = Kernel(
 
 def read_bill() -> Bill:
     kernels = {"rt": KERNEL, "full-arm64": KERNEL_ARM64}
-    images = image_components({Arch.X86_64: IMAGE_SBOM}, [SUBJECT, SUBJECT], kernels)
+    images = image_components({Arch.X86_64: IMAGE_WITH_BUSYBOX}, [SUBJECT, SUBJECT], kernels)
     made_of = [*images, *python_components(distributions())]
     document = bill_of_materials(made_of, version="1.2")
     return msgspec.json.decode(msgspec.json.encode(document), type=Bill)
@@ -290,11 +252,9 @@ def test_bill_names_each_file_by_its_digest_and_each_package_by_its_url() -> Non
     assert "pkg:deb/debian/linux-image-arm64@6.1?arch=arm64" in components
 
 
-def test_bill_has_the_python_packages_that_are_installed() -> None:
-    found = [one for one in read_bill().components if one.purl.startswith("pkg:pypi/msgspec@")]
+def test_bill_has_the_python_packages_that_are_installed_and_each_component_once() -> None:
+    components = read_bill().components
+    found = [one for one in components if one.purl.startswith("pkg:pypi/msgspec@")]
     assert [one.version for one in found] == [msgspec.__version__]
-
-
-def test_component_of_a_bill_stands_there_once() -> None:
-    refs = [component.ref for component in read_bill().components]
+    refs = [component.ref for component in components]
     assert refs == sorted(set(refs))

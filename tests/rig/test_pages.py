@@ -5,13 +5,9 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 import pytest
-from delayrig.present.pages.charts import (
-    VARIABLES,
-    Chart,
-    Colour,
-    new_figure,
-)
+from delayrig.present.pages.charts import VARIABLES, Chart, Colour, new_figure
 from delayrig.present.pages.page import (
     TEMPLATES,
     Assets,
@@ -23,7 +19,6 @@ from delayrig.present.pages.page import (
 )
 from delayrig.present.tables import Row, Table, words_and_figures
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 HOSTILE = '<script>alert(1)</script> & "x"'
 SCHEMES = ("light", "dark")
@@ -64,16 +59,12 @@ def make_table(*rows: Row) -> Table:
 
 
 def make_chart(title: str, colour: Colour = Colour.FIRST) -> Chart:
-    return Chart(title=title, description="one bar", figure=make_figure(colour))
-
-
-def make_figure(colour: Colour = Colour.FIRST) -> Figure:
     with new_figure(height_in=2) as figure:
         axes = figure.add_subplot()
         axes.barh(["a", "$b$"], [2.5, 1.0], color=colour)
         axes.grid(axis="x")
         axes.set_xlabel("s")
-    return figure
+    return Chart(title=title, description="one bar", figure=figure)
 
 
 def make_page(*bodies: Markup) -> bytes:
@@ -89,13 +80,6 @@ def test_page_has_one_title_ordered_headings_and_links_that_lead_somewhere() -> 
     assert read.headings == [1, 2, 2]
     assert len(set(read.ids)) == len(read.ids)
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
-
-
-def test_page_fetches_nothing_and_forbids_it_as_well() -> None:
-    page = make_page(make_chart("Total").html(caption="Total", table=make_table()))
-    assert outline(page).fetched == []
-    assert b"default-src 'none'" in page
-    assert b"@import" not in page
 
 
 def test_text_is_escaped_wherever_it_stands() -> None:
@@ -120,7 +104,11 @@ def test_what_no_document_may_hold_is_replaced() -> None:
     ET.fromstring(chart.svg_file())
 
 
-def test_script_and_style_of_a_page_stand_in_it() -> None:
+def test_page_has_its_script_and_style_in_it_fetches_nothing_and_forbids_it() -> None:
+    page = make_page(make_chart("Total").html(caption="Total", table=make_table()))
+    assert outline(page).fetched == []
+    assert b"default-src 'none'" in page
+    assert b"@import" not in page
     assets = Assets(style=".x{color:red}", script="const x = 1 && 2;")
     page = render_page(title="A", summary=paragraph(""), sections=[], assets=assets)
     assert b".x{color:red}" in page
@@ -155,10 +143,12 @@ def test_chart_is_named_described_and_has_text_as_text() -> None:
     assert "s" in texts
 
 
-def test_equal_figures_give_equal_bytes_and_no_moment_is_in_them() -> None:
+def test_equal_figures_give_equal_bytes_without_a_moment_and_settings_stay() -> None:
+    before = dict(mpl.rcParams)
     assert make_chart("Total").svg() == make_chart("Total").svg()
     assert make_chart("T").svg_file() == make_chart("T").svg_file()
     assert not re.search(r"20\d\d-\d\d", make_chart("Total").svg())
+    assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.parametrize("colour", list(Colour))
@@ -175,14 +165,6 @@ def test_charts_of_one_page_share_no_id() -> None:
     for chart in charts:
         used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', chart))
         assert {a or b for a, b in used} <= set(read.ids)
-
-
-def test_drawing_leaves_the_settings_of_matplotlib_as_they_were() -> None:
-    import matplotlib as mpl
-
-    before = dict(mpl.rcParams)
-    make_chart("Total").svg()
-    assert dict(mpl.rcParams) == before
 
 
 def test_file_of_a_chart_has_both_schemes_and_a_size() -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The parcel that a guest leaves for the host: if it is not complete, the guest is lost."""
 
+import itertools
+
 import pytest
 from delayrig.base.errors import LostGuestError
 from delayrig.machine.session import HEADER, MAGIC, parcel_bytes, unpack
@@ -28,8 +30,11 @@ def test_parcel_gives_back_what_was_put_in() -> None:
     assert unpack(packed()) == {}
 
 
-def test_header_tells_how_much_is_used() -> None:
+@pytest.mark.parametrize("used", [24, len(TWO), WINDOW])
+def test_length_from_the_header_to_the_whole_window_is_taken(used: int) -> None:
     assert HEADER.size == 24
+    header = MAGIC + used.to_bytes(8, "little") + bytes(8)
+    assert parcel_bytes(header, window_bytes=WINDOW) == used
     assert parcel_bytes(TWO[:24], window_bytes=WINDOW) == len(TWO)
 
 
@@ -39,6 +44,12 @@ def test_window_without_the_magic_is_a_lost_guest(magic: bytes) -> None:
         parcel_bytes(magic + TWO[8:24], window_bytes=WINDOW)
 
 
+@pytest.mark.parametrize("header", [b"", b"FDRP", MAGIC])
+def test_window_without_a_header_is_a_lost_guest(header: bytes) -> None:
+    with pytest.raises(LostGuestError):
+        parcel_bytes(header, window_bytes=4096)
+
+
 @pytest.mark.parametrize("used", [0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1])
 def test_absurd_length_is_a_lost_guest(used: int) -> None:
     header = MAGIC + used.to_bytes(8, "little") + bytes(8)
@@ -46,51 +57,29 @@ def test_absurd_length_is_a_lost_guest(used: int) -> None:
         parcel_bytes(header, window_bytes=WINDOW)
 
 
-@pytest.mark.parametrize("used", [24, WINDOW])
-def test_length_from_the_header_to_the_whole_window_is_taken(used: int) -> None:
-    header = MAGIC + used.to_bytes(8, "little") + bytes(8)
-    assert parcel_bytes(header, window_bytes=WINDOW) == used
+A, B = (b"a", b"1"), (b"b", b"2")
+HUGE = (1 << 64) - 1
 
 
-def test_parcel_cut_short_anywhere_is_a_lost_guest() -> None:
-    for end in range(24, len(TWO)):
-        with pytest.raises(LostGuestError, match="cut short"):
-            unpack(TWO[:end])
+def entry(name_bytes: int, content_bytes: int) -> bytes:
+    """Returns a parcel of one entry that claims these lengths, and has two bytes."""
+    lengths = name_bytes.to_bytes(8, "little") + content_bytes.to_bytes(8, "little")
+    return packed(count=1) + lengths + b"ab"
 
 
-@pytest.mark.parametrize("more", [b"\0", bytes(16)])
-def test_bytes_left_over_are_a_lost_guest(more: bytes) -> None:
-    with pytest.raises(LostGuestError, match="left over"):
-        unpack(TWO + more)
-
-
-def test_fewer_entries_than_there_are_is_a_lost_guest() -> None:
-    with pytest.raises(LostGuestError, match="left over"):
-        unpack(packed((b"a", b"1"), (b"b", b"2"), count=1))
-
-
-@pytest.mark.parametrize("count", [3, 1 << 40, (1 << 64) - 1])
-def test_more_entries_than_there_are_is_a_lost_guest(count: int) -> None:
-    with pytest.raises(LostGuestError, match="cut short"):
-        unpack(packed((b"a", b"1"), (b"b", b"2"), count=count))
-
-
-def test_name_that_comes_twice_is_a_lost_guest() -> None:
-    with pytest.raises(LostGuestError, match="'a' twice"):
-        unpack(packed((b"a", b"1"), (b"b", b"2"), (b"a", b"1")))
-
-
-@pytest.mark.parametrize(("name", "content"), [((1 << 64) - 1, 0), (0, (1 << 64) - 1), (2, 1)])
-def test_absurd_length_of_an_entry_is_a_lost_guest(name: int, content: int) -> None:
-    header = packed(count=1)
-    entry = name.to_bytes(8, "little") + content.to_bytes(8, "little") + b"ab"
-    with pytest.raises(LostGuestError, match="cut short"):
-        unpack(header + entry)
-
-
-@pytest.mark.parametrize("header", [b"", b"FDRP", MAGIC])
-def test_parcel_without_a_header_is_a_lost_guest(header: bytes) -> None:
-    with pytest.raises(LostGuestError):
-        parcel_bytes(header, window_bytes=4096)
-    with pytest.raises(LostGuestError):
-        unpack(header)
+@pytest.mark.parametrize(
+    ("parcel", "said"),
+    [
+        *((TWO[:end], "cut short") for end in range(24, len(TWO))),
+        *((packed(A, B, count=count), "cut short") for count in (3, 1 << 40, HUGE)),
+        *((entry(*lengths), "cut short") for lengths in ((HUGE, 0), (0, HUGE), (2, 1))),
+        *((TWO + more, "left over") for more in (b"\0", bytes(16))),
+        (packed(A, B, count=1), "left over"),
+        (packed(A, B, A), "'a' twice"),
+        *((header, "") for header in (b"", b"FDRP", MAGIC)),
+    ],
+    ids=itertools.count(),
+)
+def test_parcel_that_is_not_what_it_claims_is_a_lost_guest(parcel: bytes, said: str) -> None:
+    with pytest.raises(LostGuestError, match=said):
+        unpack(parcel)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,14 @@ TOOLS = Path(sys.executable).parent
 LIMIT_S = 120
 
 
-def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
-    """Runs the command; returns its exit code and its output."""
-    environment = dict(os.environ)
+def answer(
+    *command: str | Path,
+    given: str = "",
+    at: Path | None = None,
+    variables: Mapping[str, str | Path] | None = None,
+) -> tuple[int, str]:
+    """Runs the command in the folder, with more variables; returns its exit code and output."""
+    environment = {**os.environ, **{name: str(value) for name, value in (variables or {}).items()}}
     java = shutil.which("java")
     if java:
         environment["JAVA_HOME"] = str(Path(java).resolve().parents[1])
@@ -38,6 +44,7 @@ def answer(*command: str | Path, given: str = "") -> tuple[int, str]:
         text=True,
         check=False,
         timeout=LIMIT_S,
+        cwd=at,
         env=environment,
     )
     return done.returncode, done.stdout + done.stderr
@@ -61,19 +68,18 @@ def scripts_of_jenkins() -> list[str]:
     return [word["script"] if isinstance(word, dict) else word for word in words]
 
 
-def scripts_of_github() -> list[str]:
+def steps_of_github(action: str = "") -> list[dict[str, Any]]:
+    """Returns all steps, or those that use the action."""
     jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
-    steps = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    steps = [step for job in jobs for step in job["steps"]]
+    return [step for step in steps if not action or step.get("uses", "").startswith(f"{action}@")]
+
+
+def scripts_of_github() -> list[str]:
+    steps = [step["run"] for step in steps_of_github() if "run" in step]
     # The service replaces `${{ }}` by text that others may write: in a script it would be run.
     assert not any("${{" in step for step in steps)
     return steps
-
-
-def steps_of_github(action: str) -> list[dict[str, Any]]:
-    """Returns the steps that use the action."""
-    jobs = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"].values()
-    steps = [step for job in jobs for step in job["steps"]]
-    return [step for step in steps if step.get("uses", "").startswith(f"{action}@")]
 
 
 def scripts_of_gitlab() -> list[str]:
@@ -150,23 +156,15 @@ def test_image_is_named_by_its_digest(file: Path) -> None:
 def make_repository(folder: Path) -> Path:
     """Makes a repository of two commits."""
     folder.mkdir()
-    for number in (1, 2):
-        (folder / "file").write_text(f"{number}")
-        commit_all(folder, f"{number}")
+    for number in ("1", "2"):
+        (folder / "file").write_text(number)
+        commit_all(folder, number)
     return folder
 
 
 def run_script(script: str, at: Path, **environment: str | Path) -> None:
-    done = subprocess.run(
-        ["sh", "-euc", script],
-        cwd=at,
-        env={**os.environ, **{name: str(value) for name, value in environment.items()}},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
-    assert done.returncode == 0, f"{script}\n{done.stderr}"
+    code, said = answer("sh", "-euc", script, at=at, variables=environment)
+    assert code == 0, f"{script}\n{said}"
 
 
 def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> None:
@@ -252,13 +250,10 @@ def test_pipeline_calls_the_script_with_options_that_it_has(service: str) -> Non
     assert all(option in known for option in options)
 
 
-@pytest.mark.parametrize("file", ["ci/gate.sh", "rig/rig", "tests/run", ".ci/run"])
-def test_shell_scripts_are_clean(file: str) -> None:
-    code, said = answer(TOOLS / "shellcheck", "--shell=sh", CHECKOUT / file)
+def test_shell_scripts_and_containerfile_are_clean() -> None:
+    scripts = [CHECKOUT / file for file in ("ci/gate.sh", "rig/rig", "tests/run", ".ci/run")]
+    code, said = answer(TOOLS / "shellcheck", "--shell=sh", *scripts)
     assert code == 0, said
-
-
-def test_containerfile_is_clean() -> None:
     code, said = answer(TOOLS / "hadolint", CI / "Containerfile")
     assert code == 0, said
     code, said = answer(TOOLS / "hadolint", "-", given="FROM debian\nRUN cd /tmp\n")

@@ -18,25 +18,20 @@ def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
 
 
 def test_canaries_of_a_shipped_plan_follow_the_cells_of_a_plan(tmp_path: Path) -> None:
-    file = tmp_path / "my.toml"
-    file.write_text(HEAD + 'canaries_of = "smoke"\n' + SINGLE, encoding="utf-8")
+    file, text = tmp_path / "my.toml", HEAD + 'canaries_of = "smoke"\n' + SINGLE
+    file.write_text(text, encoding="utf-8")
     own, *judging = read_plan(file).cell
     assert own.name == "s"
-    assert judging == [
-        cell for cell in read_plan(find_plan("smoke")).cell if cell.role != "measure"
-    ]
+    shipped = [cell for cell in read_plan(find_plan("smoke")).cell if cell.role != "measure"]
+    assert judging == shipped
     assert [cell.role for cell in judging] == ["canary", "control"] * 2
-
-
-def test_canaries_of_an_unknown_plan_name_the_key_and_the_nearest_plan(tmp_path: Path) -> None:
-    file = tmp_path / "my.toml"
-    file.write_text(HEAD + 'canaries_of = "smoky"\n' + SINGLE, encoding="utf-8")
+    file.write_text(text.replace("smoke", "smoky"), encoding="utf-8")
     with pytest.raises(BadInputError, match=f"{file}: key 'canaries_of': unknown plan") as caught:
         read_plan(file)
     assert "'smoke'" in caught.value.hint
 
 
-def test_cells_of_one_name_with_two_questions_are_refused() -> None:
+def test_cells_of_one_name_with_two_questions_or_roles_are_refused() -> None:
     nor, eeprom = (
         SINGLE.replace("at =", f'must_answer = "{question}"\nat =')
         for question in ("SPI NOR", "EEPROM")
@@ -44,22 +39,25 @@ def test_cells_of_one_name_with_two_questions_are_refused() -> None:
     error = error_of(HEAD + nor + eeprom)
     assert "key 'cell[1].must_answer' is 'EEPROM', and other cells called 's'" in error.message
     assert "another name" in error.hint
+    canary = SINGLE + 'role = "canary"\n'
+    assert "differ in role" in error_of(HEAD + SINGLE + canary).message
 
 
 @pytest.mark.parametrize("content_bytes", [-1, 4097])
 def test_content_that_does_not_fit_the_region_names_its_key(content_bytes: int) -> None:
-    single = SINGLE + f"region_kib = 4\ncontent_bytes = {content_bytes}\n"
-    error = error_of(HEAD + single)
+    error = error_of(HEAD + SINGLE + f"region_kib = 4\ncontent_bytes = {content_bytes}\n")
     assert f"key 'cell[0].content_bytes' is {content_bytes}" in error.message
     assert "1 to 4096 bytes" in error.hint
 
 
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])
 def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
-    single = SINGLE + f"region_kib = {region_kib}\n"
-    assert f"key 'cell[0].region_kib' is {region_kib}" in error_of(HEAD + single).message
-    group = GROUP.replace("[group.over]", f"region_kib = {region_kib}\n[group.over]")
-    assert f"key 'group[0].region_kib' is {region_kib}" in error_of(HEAD + group).message
+    key = f"region_kib = {region_kib}\n"
+    for owner, text in (
+        ("cell", SINGLE + key),
+        ("group", GROUP.replace("[group.over]", f"{key}[group.over]")),
+    ):
+        assert f"key '{owner}[0].region_kib' is {region_kib}" in error_of(HEAD + text).message
 
 
 @pytest.mark.parametrize(
@@ -110,43 +108,33 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
-def test_wrong_value_of_a_cell_names_key_and_remedy(
+def test_wrong_value_of_a_cell_or_a_group_names_key_and_remedy(
     old: str, new: str, key: str, remedy: str
 ) -> None:
     error = error_of(HEAD + GROUP + SINGLE.replace(old, new))
     assert f"key 'cell[0].at.{key}'" in error.message
     assert remedy in error.hint
-
-
-@pytest.mark.parametrize(("old", "new", "key", "remedy"), WRONG)
-def test_wrong_value_of_a_group_names_key_and_remedy(
-    old: str, new: str, key: str, remedy: str
-) -> None:
-    at = AT.replace(old, new)
-    over = "".join(
-        f"{name} = [{value}]\n" for name, value in (part.split(" = ") for part in at.split(", "))
-    )
-    second = f'[[group]]\nname = "h"\n[group.over]\n{over}'
-    error = error_of(HEAD + GROUP + second)
+    pairs = [part.split(" = ") for part in AT.replace(old, new).split(", ")]
+    over = "".join(f"{name} = [{value}]\n" for name, value in pairs)
+    error = error_of(f'{HEAD}{GROUP}[[group]]\nname = "h"\n[group.over]\n{over}')
     assert f"key 'group[1].over.{key}'" in error.message
     assert remedy in error.hint
+
+
+UNMATCHED = rule('name = "other"', "any") + rule('name = "no"', "tooshort")
 
 
 @pytest.mark.parametrize(
     ("text", "key", "near"),
     [
-        (HEAD + SINGLE + 'role = "canry"\n', "cell[0].role", "'canary'"),
-        (
-            HEAD + SINGLE + rule('name = "other"', "any") + rule('name = "no"', "tooshort"),
-            "rule[1].expect",
-            "'too_short'",
-        ),
+        ('role = "canry"\n', "cell[0].role", "'canary'"),
+        (UNMATCHED, "rule[1].expect", "'too_short'"),
     ],
 )
 def test_wrong_word_of_a_role_or_rule_is_named_even_if_nothing_matches(
     text: str, key: str, near: str
 ) -> None:
-    error = error_of(text)
+    error = error_of(HEAD + SINGLE + text)
     assert f"key '{key}': unknown value" in error.message
     assert near in error.hint
 
@@ -167,14 +155,18 @@ def test_wrong_type_names_the_key(old: str, new: str) -> None:
 
 @pytest.mark.parametrize("key", ["mips", "cores", "job", "chip"])
 @pytest.mark.parametrize("strength", ["", "strength = 2\n"])
-def test_empty_dimension_is_named(key: str, strength: str) -> None:
-    lines = [f"{key} = []\n" if line.startswith(key) else f"{line}\n" for line in OVER.splitlines()]
-    error = error_of(f'{HEAD}[[group]]\nname = "g"\n{strength}[group.over]\n{"".join(lines)}')
+def test_missing_or_empty_dimension_is_named(key: str, strength: str) -> None:
+    head = f'{HEAD}[[group]]\nname = "g"\n{strength}[group.over]\n'
+    others = [line for line in OVER.splitlines(keepends=True) if not line.startswith(key)]
+    error = error_of(head + "".join(others))
+    assert f".over.{key}' is missing" in error.message
+    error = error_of(head + "".join([*others, f"{key} = []\n"]))
     assert f"key 'group[0].over.{key}' is empty" in error.message
 
 
-def test_plan_without_cells_is_refused() -> None:
-    assert "names no cell" in error_of(HEAD).message
+@pytest.mark.parametrize("text", ["", GROUP + 'load = ["busy-siblings"]\n'])
+def test_plan_without_possible_cells_is_refused(text: str) -> None:
+    assert "names no cell" in error_of(HEAD + text).message
 
 
 @pytest.mark.parametrize(("text", "key"), [(GROUP, "group[0]"), (SINGLE, "cell[0]")])
@@ -190,32 +182,16 @@ def test_plan_needs_no_subjects_where_its_cells_name_them() -> None:
     assert [cell.subject for cell in cells_of(head + own)] == ["bundled"]
 
 
-def test_group_that_is_impossible_as_a_whole_is_refused() -> None:
-    assert "names no cell" in error_of(HEAD + GROUP + 'load = ["busy-siblings"]\n').message
-
-
 def test_siblings_on_one_core_of_a_named_cell_are_refused() -> None:
     error = error_of(HEAD + SINGLE.replace("cores = 1", 'cores = 1, load = "busy-siblings"'))
     assert "key 'cell[0].at.load' asks for more cores" in error.message
     assert "'cell[0].at.cores'" in error.hint
 
 
-@pytest.mark.parametrize("missing", ["mips", "cores", "job", "chip"])
-def test_missing_dimension_is_named(missing: str) -> None:
-    kept = [line for line in OVER.splitlines() if not line.startswith(missing)]
-    error = error_of(f'{HEAD}[[group]]\nname = "g"\n[group.over]\n' + "\n".join(kept) + "\n")
-    assert f".over.{missing}' is missing" in error.message
-
-
 @pytest.mark.parametrize("name", ["", "../../x", "a b", "a.b", "-x", "x" * 65, "\\u0000"])
 def test_name_that_is_unfit_for_a_folder_is_refused(name: str) -> None:
     error = error_of(HEAD + SINGLE.replace('"s"', f'"{name}"'))
     assert "key 'cell[0].name'" in error.message
-
-
-def test_two_cells_of_one_name_that_differ_in_role_are_refused() -> None:
-    canary = SINGLE + 'role = "canary"\n'
-    assert "differ in role" in error_of(HEAD + SINGLE + canary).message
 
 
 @pytest.mark.parametrize(
@@ -247,7 +223,7 @@ def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) 
 @pytest.mark.parametrize(
     ("at", "says"),
     [
-        ('machine = "mt8713"', "unknown machine 'mt8713'"),
+        *((f'machine = "{name}"', f"unknown machine '{name}'") for name in ("mt8713", "10:x")),
         ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' stands beside"),
         ("mips = 20", "key 'cell[0].at.cores' is missing"),
         ("cores = 2", "key 'cell[0].at.mips' is missing"),
@@ -263,14 +239,15 @@ def test_machine_on_the_virtual_lane_is_refused() -> None:
     assert "machines are for the live lane" in error.message
 
 
-@pytest.mark.parametrize("owner", ["group", "cell"])
-def test_load_and_hazards_that_exclude_each_other_name_the_key(owner: str) -> None:
-    schedule = "busy-siblings:100-200"
-    group = f'{GROUP}load = ["busy-siblings"]\nhazards = ["{schedule}"]\n'
-    single = (
-        f'[[cell]]\nname = "s"\nat = {{ {AT}, load = "busy-siblings", hazards = "{schedule}" }}\n'
-    )
-    key, text = ("group[0].over", group) if owner == "group" else ("cell[0].at", single)
-    error = error_of(HEAD + text)
-    assert error.message.startswith(f"my.toml: key '{key}.hazards': hazards {schedule} and ")
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("group[0].over", GROUP + 'load = ["busy-siblings"]\nhazards = ["BOTH"]\n'),
+        ("cell[0].at", SINGLE.replace(AT, f'{AT}, load = "busy-siblings", hazards = "BOTH"')),
+    ],
+)
+def test_load_and_hazards_that_exclude_each_other_name_the_key(key: str, text: str) -> None:
+    error = error_of(HEAD + text.replace("BOTH", "busy-siblings:100-200"))
+    said = f"my.toml: key '{key}.hazards': hazards busy-siblings:100-200 and "
+    assert error.message.startswith(said)
     assert "exclude each other" in error.message

@@ -61,10 +61,16 @@ def hardware_of(cell: Cell, folder: Path) -> Hardware:
     )
 
 
-def test_machine_has_the_card_and_its_chip(tmp_path: Path) -> None:
-    words = hand_over_arguments(hardware_of(nicintel(), tmp_path))
+def test_machine_has_the_card_and_its_chip_but_for_the_snapshot_the_card_alone(
+    tmp_path: Path,
+) -> None:
+    hardware = hardware_of(nicintel(), tmp_path)
+    words = hand_over_arguments(hardware)
     assert "i82551,romfile=,addr=0x10" in words
     assert f"/p,,1/chip-plugin.so,front=nicintel,settings={tmp_path}/s" in words
+    words = hand_over_arguments(replace(hardware, chip=None))
+    assert "i82551,romfile=,addr=0x10" in words
+    assert "-plugin" not in words
 
 
 @EVERY_DEVICE
@@ -74,12 +80,6 @@ def test_chip_is_in_a_qemu_within_its_sandbox(programmer: Programmer, tmp_path: 
     assert words[words.index("-sandbox") + 1] == SANDBOX
     assert hardware.chip is not None
     assert any(str(hardware.chip.settings) in word for word in words)
-
-
-def test_machine_that_boots_for_the_snapshot_has_the_card_alone(tmp_path: Path) -> None:
-    words = hand_over_arguments(replace(hardware_of(nicintel(), tmp_path), chip=None))
-    assert "i82551,romfile=,addr=0x10" in words
-    assert "-plugin" not in words
 
 
 def test_shape_of_a_device_is_another_machine_with_the_same_kernel_words() -> None:
@@ -95,20 +95,17 @@ USB_ADAPTERS = pytest.mark.parametrize(
 
 
 @USB_ADAPTERS
-def test_usb_adapter_has_a_kernel_with_its_driver(programmer: Programmer) -> None:
-    shape = shape_of(nicintel(programmer=programmer, chip="W25Q128JV"))
-    assert shape.kernel == DEVICES[programmer].kernel
-    assert shape.kernel in read_recipes(CHECKOUT).kernels
-    assert shape_of(nicintel()).kernel == ""
-
-
-@USB_ADAPTERS
-def test_usb_adapter_of_an_arm64_guest_has_a_kernel_of_that_architecture(
+def test_usb_adapter_has_a_kernel_with_its_driver_for_each_architecture(
     programmer: Programmer,
 ) -> None:
-    cell = nicintel(programmer=programmer, chip="W25Q128JV", arch=Arch.ARM64)
-    assert device_refusal(cell) == ""
-    assert read_recipes(CHECKOUT).kernels[shape_of(cell).kernel].arch is Arch.ARM64
+    kernels = read_recipes(CHECKOUT).kernels
+    cell = nicintel(programmer=programmer, chip="W25Q128JV")
+    assert shape_of(cell).kernel == DEVICES[programmer].kernel
+    assert shape_of(cell).kernel in kernels
+    assert shape_of(nicintel()).kernel == ""
+    on_arm64 = nicintel(programmer=programmer, chip="W25Q128JV", arch=Arch.ARM64)
+    assert device_refusal(on_arm64) == ""
+    assert kernels[shape_of(on_arm64).kernel].arch is Arch.ARM64
 
 
 @USB_ADAPTERS
@@ -127,15 +124,15 @@ def test_machine_that_boots_with_a_device_of_the_plugin_has_it_and_no_chip(
 
 
 def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
-    (tmp_path / "kernels" / "full").mkdir(parents=True)
-    modules = tmp_path / "kernels" / "full" / "modules.cpio"
+    modules, initrd = tmp_path / "kernels" / "full" / "modules.cpio", tmp_path / "initrd"
+    modules.parent.mkdir(parents=True)
     modules.write_bytes(b"modules")
-    (tmp_path / "initrd").write_bytes(b"initrd,")
+    initrd.write_bytes(b"initrd,")
     kernel = Kernel(path="/k", sha256="k", packages={}, modules=str(modules))
     image = GuestImage(
         kernel="/usual",
         kernel_sha256="usual",
-        initrd=str(tmp_path / "initrd"),
+        initrd=str(initrd),
         initrd_sha256="plain",
         busybox_sha256="",
         packages={},
@@ -213,40 +210,26 @@ def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: st
     assert bool(refusal) is bool(said)
 
 
-@pytest.mark.parametrize(
-    ("programmer", "chip", "reached"),
-    [
-        (Programmer.NICINTEL, "SST29EE010", True),
-        (Programmer.NICINTEL, "AT29C512", True),
-        (Programmer.NICINTEL, "SST39SF040", False),
-        (Programmer.NICINTEL, "W25Q128JV", False),
-        (Programmer.INTERNAL, "W25Q128JV", True),
-        (Programmer.INTERNAL, "W25Q256JV", False),
-        (Programmer.INTERNAL, "SST29EE010", False),
-        (Programmer.INTERNAL_HWSEQ, "W25Q128JV", True),
-        (Programmer.INTERNAL_HWSEQ, "M25P80", True),
-        (Programmer.INTERNAL_HWSEQ, "M25P10-A", False),
-        (Programmer.INTERNAL_HWSEQ, "S25FL128S_256K", False),
-        (Programmer.INTERNAL_HWSEQ, "AT45DB321D", False),
-        (Programmer.INTERNAL_HWSEQ, "W25Q64FVx2", True),
-        (Programmer.INTERNAL, "W25Q64FVx2", False),
-        (Programmer.INTERNAL_MEMORY, "SST49LF040", True),
-        (Programmer.INTERNAL_MEMORY, "82802AB", True),
-        (Programmer.INTERNAL_MEMORY, "SST39SF040", True),
-        (Programmer.INTERNAL_MEMORY, "W25Q128JV", False),
-        (Programmer.LINUX_SPI, "MX25L25635F", True),
-        (Programmer.LINUX_SPI, "SST29EE010", False),
-        (Programmer.NICINTEL_SPI, "AT45DB321D", True),
-        (Programmer.NICINTEL_SPI, "SST49LF040", False),
-        (Programmer.CH341A_SPI, "MX25L25635F", True),
-        (Programmer.CH341A_SPI, "SST29EE010", False),
-        (Programmer.FT2232_SPI, "MX25L25635F", True),
-        (Programmer.FT2232_SPI, "SST29EE010", False),
-    ],
-)
-def test_chip_must_fit_bus_and_window(programmer: Programmer, chip: str, *, reached: bool) -> None:
-    refusal = DEVICES[programmer].chip_refusal(CHIPS[chip])
-    assert (refusal == "") is reached
+REACHED = {
+    Programmer.NICINTEL: (["SST29EE010", "AT29C512"], ["SST39SF040", "W25Q128JV"]),
+    Programmer.INTERNAL: (["W25Q128JV"], ["W25Q256JV", "SST29EE010", "W25Q64FVx2"]),
+    Programmer.INTERNAL_HWSEQ: (
+        ["W25Q128JV", "M25P80", "W25Q64FVx2"],
+        ["M25P10-A", "S25FL128S_256K", "AT45DB321D"],
+    ),
+    Programmer.INTERNAL_MEMORY: (["SST49LF040", "82802AB", "SST39SF040"], ["W25Q128JV"]),
+    Programmer.LINUX_SPI: (["MX25L25635F"], ["SST29EE010"]),
+    Programmer.NICINTEL_SPI: (["AT45DB321D"], ["SST49LF040"]),
+    Programmer.CH341A_SPI: (["MX25L25635F"], ["SST29EE010"]),
+    Programmer.FT2232_SPI: (["MX25L25635F"], ["SST29EE010"]),
+}
+
+
+@pytest.mark.parametrize("programmer", REACHED, ids=str)
+def test_chip_must_fit_bus_and_window(programmer: Programmer) -> None:
+    reached, refused = REACHED[programmer]
+    refusal = DEVICES[programmer].chip_refusal
+    assert [chip for chip in reached + refused if refusal(CHIPS[chip]) == ""] == reached
 
 
 def test_two_parts_are_not_reached_over_serprog() -> None:
@@ -256,26 +239,21 @@ def test_two_parts_are_not_reached_over_serprog() -> None:
 
 def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Path) -> None:
     shape = shape_of(nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040"))
+    assert shape.name.endswith("-internal-memory")
     chip = plugin_without_chip(shape, Path("/p.so"), tmp_path)
     assert chip is not None
     assert chip.front == "amd8111"
     assert chip.settings.read_text() == ""
+    port = shape_of(nicintel(programmer=Programmer.LINUX_SPI))
+    assert plugin_without_chip(port, Path("/p.so"), tmp_path) is None
 
 
-def test_option_follows_the_driver() -> None:
-    assert DEVICES[Programmer.INTERNAL].argument == "internal"
+def test_driver_has_its_option_and_the_chipset_flashroms_name_of_its_parts() -> None:
+    internal = DEVICES[Programmer.INTERNAL]
+    assert (internal.argument, internal.chip_name) == ("internal", "")
     argument = DEVICES[Programmer.INTERNAL_MEMORY].argument
     assert argument == "internal:laptop=this_is_not_a_laptop"
-
-
-def test_part_that_only_the_chipset_knows_has_flashroms_name_of_such_parts() -> None:
     assert DEVICES[Programmer.INTERNAL_HWSEQ].chip_name == "Opaque flash chip"
-    assert DEVICES[Programmer.INTERNAL].chip_name == ""
-
-
-def test_shape_of_a_variant_has_a_name_that_fits_a_path() -> None:
-    cell = nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040")
-    assert shape_of(cell).name.endswith("-internal-memory")
 
 
 def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
@@ -291,44 +269,40 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
     assert shape_of(nicintel(programmer=Programmer.LINUX_SPI)).kernel == "full"
 
 
-def test_port_boots_without_the_plugin(tmp_path: Path) -> None:
-    shape = shape_of(nicintel(programmer=Programmer.LINUX_SPI))
-    assert plugin_without_chip(shape, Path("/p.so"), tmp_path) is None
-
-
-def fake_qemu(folder: Path, script: str) -> str:
-    program = folder / "qemu"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return str(program)
-
-
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[[str], str]:
+    """Returns a function that asks a fake of QEMU, which runs the script."""
     chip_plugin.refusal_of_qemu.cache_clear()
-    return lambda script: refusal_of_qemu(
-        fake_qemu(tmp_path, script), Path("/p.so"), "nicintel", ("-device", "i82551")
-    )
+    program = tmp_path / "qemu"
+
+    def ask(script: str) -> str:
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return refusal_of_qemu(str(program), Path("/p.so"), "nicintel", ("-device", "i82551"))
+
+    return ask
 
 
-def test_qemu_that_takes_the_chip_is_not_refused(ask: Callable[[str], str]) -> None:
-    assert ask("exit 0") == ""
-
-
-def test_qemu_without_the_functions_is_refused_in_its_own_words(ask: Callable[[str], str]) -> None:
-    refusal = ask("echo 'chip plugin: this QEMU has no get_system_memory' >&2; exit 1")
-    assert refusal == "this QEMU has no nicintel: this QEMU has no get_system_memory"
-
-
-def test_warnings_of_qemu_are_no_reason(ask: Callable[[str], str]) -> None:
-    refusal = ask("echo 'qemu: warning: no peer' >&2; echo 'chip plugin: it needs X' >&2; exit 1")
-    assert refusal == "this QEMU has no nicintel: it needs X"
-
-
-def test_qemu_that_cannot_load_the_plugin_is_refused_in_its_own_words(
-    ask: Callable[[str], str],
+@pytest.mark.parametrize(
+    ("script", "refusal"),
+    [
+        ("exit 0", ""),
+        (
+            "echo 'chip plugin: this QEMU has no get_system_memory' >&2; exit 1",
+            "this QEMU has no nicintel: this QEMU has no get_system_memory",
+        ),
+        (
+            "echo 'qemu: warning: no peer' >&2; echo 'chip plugin: it needs X' >&2; exit 1",
+            "this QEMU has no nicintel: it needs X",
+        ),
+        ("echo 'qemu: bad plugin' >&2; exit 1", "this QEMU has no nicintel: qemu: bad plugin"),
+    ],
+)
+def test_qemu_that_does_not_take_the_chip_is_refused_in_its_own_words(
+    ask: Callable[[str], str], script: str, refusal: str
 ) -> None:
-    assert ask("echo 'qemu: bad plugin' >&2; exit 1").endswith("qemu: bad plugin")
+    assert ask(script) == refusal
+    assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
 
 
 def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fit(
@@ -348,22 +322,14 @@ def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fi
     assert refusal.endswith(chip_plugin.QEMU_NEEDED)
 
 
-def test_qemu_that_is_not_there_is_refused() -> None:
-    refusal_of_qemu.cache_clear()
-    assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
-
-
 def test_gaps_between_cycles_convict_nobody() -> None:
     assert bus_of(nicintel(), make_subject()) is Bus.DESCRIBES
     assert declared_classes(nicintel(), None) == set()
 
 
-def test_chip_in_qemu_has_no_process_that_could_end() -> None:
+def test_chip_in_qemu_that_left_nothing_is_a_fault_but_it_has_no_process_that_ends() -> None:
     events = without(sound_events(), EmulatorEnd)
     assert rig_fault(nicintel(), seen_of(*events)) == ""
     assert rig_fault(make_cell(), seen_of(*events)) == "the events hold no 'emulator_end'"
-
-
-def test_chip_that_left_nothing_is_a_fault_of_the_rig() -> None:
-    events = without(without(sound_events(), EmulatorEnd), Start)
+    events = without(events, Start)
     assert rig_fault(nicintel(), seen_of(*events)) == "the events hold no 'start'"

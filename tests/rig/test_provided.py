@@ -25,13 +25,14 @@ def lost(role: Role = Role.MEASURE) -> CellResult:
     )
 
 
-def refusal(*more: str) -> str:
-    error = NotProvidedError(WHAT, "Mirror sync in progress?" + "".join(more))
+def refusal(more: str = "") -> str:
+    error = NotProvidedError(WHAT, f"Mirror sync in progress?{more}")
     return f"rig/rig: {error}\nremedy: none\n"
 
 
-def test_cell_that_ran_ends_no_test() -> None:
+def test_cell_that_ran_or_was_skipped_for_another_reason_ends_no_test() -> None:
     require_provided([ran()], [ran(), lost()])
+    require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
 
 
 def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
@@ -46,16 +47,9 @@ def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
         require_provided([lost()], [lost(role), lost()])
 
 
-def test_skip_for_another_reason_is_no_missing_subject() -> None:
-    require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
-
-
-def test_command_about_a_missing_subject_skips_its_test() -> None:
+def test_command_about_a_missing_subject_alone_skips_its_test() -> None:
     with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
         skip_if_refused(ExitCode.RIG_FAULT, refusal())
-
-
-def test_command_that_ended_otherwise_is_the_tests_own_matter() -> None:
     skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")
     skip_if_refused(ExitCode.PASS, refusal())
     skip_if_refused(ExitCode.RIG_FAULT, refusal(". Without it no canary runs"))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ class Mapper:
         self._process.stdin.flush()
         return int(self._hear())
 
-    def end(self) -> None:
+    def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
@@ -79,17 +80,15 @@ def ram(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mapper(ram: Path) -> Iterator[Mapper]:
-    mapper = Mapper(ram)
-    yield mapper
-    mapper.end()
+    with closing(Mapper(ram)) as mapper:
+        yield mapper
 
 
-def test_pages_that_were_only_read_have_not_changed(mapper: Mapper, ram: Path) -> None:
+def test_pages_that_changed_and_were_not_only_read_are_found_and_put_back(
+    mapper: Mapper, ram: Path
+) -> None:
     assert [mapper.ask("read", page) for page in (0, 5, PAGES - 1)] == [0, 5, PAGES - 1]
     assert stale_stretches(mapper.pid, ram, ram) == []
-
-
-def test_changed_pages_are_found_and_put_back(mapper: Mapper, ram: Path) -> None:
     for page in (3, 4, 9):
         assert mapper.ask("write", page) == 0xFF
     stretches = stale_stretches(mapper.pid, ram, ram)
@@ -126,30 +125,20 @@ def test_holes_of_the_file_are_left_as_qemu_left_them(tmp_path: Path) -> None:
         file.write(bytes([8]) * PAGE_BYTES)
         file.flush()
         has_holes = os.lseek(file.fileno(), 0, os.SEEK_DATA) > 0
-    mapper = Mapper(ram)
-    try:
+    with closing(Mapper(ram)) as mapper:
         for page in (2, 8, 9):
             mapper.ask("write", page)
         put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
         assert mapper.ask("read", 8) == 8
         # If the filesystem keeps no holes, these pages are written like any other.
         assert {mapper.ask("read", page) for page in (2, 9)} == {0xFF if has_holes else 0}
-    finally:
-        mapper.end()
 
 
-def test_process_that_does_not_map_the_file_is_not_reset(ram: Path, tmp_path: Path) -> None:
+def test_process_that_does_not_map_the_whole_file_is_not_reset(ram: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_bytes(ram.read_bytes())
-    mapper = Mapper(other)
-    try:
-        with pytest.raises(CannotResetError, match="does not map"):
-            stale_stretches(mapper.pid, ram, ram)
-    finally:
-        mapper.end()
-
-
-def test_part_of_the_file_is_not_taken_for_all_of_ram(ram: Path) -> None:
+    with closing(Mapper(other)) as mapper, pytest.raises(CannotResetError, match="does not map"):
+        stale_stretches(mapper.pid, ram, ram)
     with (
         ram.open("rb") as file,
         mmap.mmap(file.fileno(), PAGE_BYTES, mmap.MAP_PRIVATE),
@@ -181,7 +170,7 @@ def another_snapshot(ram: Path, changed: dict[int, int]) -> Path:
     return other
 
 
-def test_pages_in_which_another_snapshot_differs_are_written_as_well(
+def test_pages_in_which_another_snapshot_differs_are_written_there_and_back(
     mapper: Mapper, ram: Path
 ) -> None:
     other = another_snapshot(ram, {5: 0xAA, 6: 0, 9: 0xBB})
@@ -191,15 +180,8 @@ def test_pages_in_which_another_snapshot_differs_are_written_as_well(
     assert stretches == [Stretch(3 * 4096, 4096), Stretch(5 * 4096, 8192), Stretch(9 * 4096, 4096)]
     put_back(mapper.pid, ram, stretches, other)
     assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 0xAA, 0, 0xBB]
-
-
-def test_way_back_from_another_snapshot_is_known(mapper: Mapper, ram: Path) -> None:
-    other = another_snapshot(ram, {5: 0xAA})
-    put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, other), other)
-    stretches = stale_stretches(mapper.pid, ram, ram)
-    assert stretches == [Stretch(5 * 4096, 4096)]
-    put_back(mapper.pid, ram, stretches, ram)
-    assert mapper.ask("read", 5) == 5
+    put_back(mapper.pid, ram, stale_stretches(mapper.pid, ram, ram), ram)
+    assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 5, 6, 9]
 
 
 def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
@@ -247,25 +229,23 @@ def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[byte
     return ours, heard
 
 
+def told(base: int, *stretches: Stretch) -> list[bytes]:
+    """Returns what QEMU is told of these stretches of a RAM at that physical address."""
+    ours, heard = answering(lambda _: b"OK\n")
+    with ours:
+        forget_translations(ours, base, list(stretches))
+    return heard
+
+
 def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
-    ours, heard = answering(lambda _: b"OK\n")
-    with ours:
-        forget_translations(ours, 0x4000_0000, [Stretch(0, 4096), Stretch(0x3000, 0x2000)])
-    assert heard == [b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0"]
-
-
-def test_long_stretch_is_written_in_parts_that_qemu_has_memory_at_hand_for() -> None:
-    ours, heard = answering(lambda _: b"OK\n")
-    with ours:
-        forget_translations(ours, 0, [Stretch(0x1000, 0x18000)])
-    assert heard == [b"memset 0x1000 0x10000 0x0", b"memset 0x11000 0x8000 0x0"]
-
-
-def test_thousands_of_stretches_do_not_block_each_other() -> None:
-    ours, heard = answering(lambda _: b"OK\n")
-    with ours:
-        forget_translations(ours, 0, [Stretch(page * 8192, 4096) for page in range(20_000)])
-    assert len(heard) == 20_000
+    assert told(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
+        *(b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0")
+    ]
+    # A long stretch is written in parts that QEMU has memory at hand for.
+    parts = [b"memset 0x1000 0x10000 0x0", b"memset 0x11000 0x8000 0x0"]
+    assert told(0, Stretch(0x1000, 0x18000)) == parts
+    # Thousands of stretches do not block each other.
+    assert len(told(0, *(Stretch(page * 8192, 4096) for page in range(20_000)))) == 20_000
 
 
 @pytest.mark.parametrize("said", [b"FAIL no such command\n", b""])

@@ -28,36 +28,31 @@ MS = 1_000_000
 
 
 def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellResult:
-    return msgspec.structs.replace(
-        make_result(cell, verdict=verdict), time_ns=TimeSplit(total=round(total_ms * MS))
-    )
+    return make_result(cell, verdict=verdict, time_ns=TimeSplit(total=round(total_ms * MS)))
 
 
 LIVE = msgspec.structs.replace(make_cell(), lane=LaneName.LIVE, core_mips=(10.0, 40.0), cores=2)
 
 
-def test_median_of_few_values_claims_no_interval() -> None:
+def test_median_of_few_values_claims_no_interval_and_of_the_same_the_same() -> None:
     median = median_of([5, 1, 3])
     assert median.value_ns == 3
     assert median.half_width is None
     assert not median.is_within(1.0)
+    values = [7, 9, 8, 12, 7, 8, 30]
+    assert median_of(values) == median_of(values)
 
 
 def test_interval_holds_the_median_and_narrows_with_what_it_rests_on() -> None:
-    few = median_of([90, 95, 100, 100, 105, 110])
-    many = median_of([90, 95, 100, 100, 105, 110] * 20)
-    for median in (few, many):
+    widths = []
+    for times in (1, 20):
+        median = median_of([90, 95, 100, 100, 105, 110] * times)
         assert median.low_ns is not None
         assert median.high_ns is not None
         assert median.low_ns <= median.value_ns <= median.high_ns
-    assert many.half_width is not None
-    assert few.half_width is not None
-    assert many.half_width < few.half_width
-
-
-def test_same_values_give_the_same_interval() -> None:
-    values = [7, 9, 8, 12, 7, 8, 30]
-    assert median_of(values) == median_of(values)
+        assert median.half_width is not None
+        widths.append(median.half_width)
+    assert widths[1] < widths[0]
 
 
 def test_one_conviction_among_many_passes_is_not_outvoted() -> None:
@@ -68,8 +63,7 @@ def test_one_conviction_among_many_passes_is_not_outvoted() -> None:
 
 
 def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
-    slow = timed(LIVE, 9_000, Verdict.INCONCLUSIVE)
-    (summary,) = summarise([timed(LIVE, 100), slow])
+    (summary,) = summarise([timed(LIVE, 100), timed(LIVE, 9_000, Verdict.INCONCLUSIVE)])
     assert summary.timed == 1
     assert summary.total is not None
     assert summary.total.value_ns == 100 * MS
@@ -121,12 +115,8 @@ def test_cell_that_is_settled_is_run_no_more(tmp_path: Path) -> None:
     assert machine.rounds == [2] * VALUES_MIN + [1] * 2
 
 
-def test_exact_cell_is_run_once(tmp_path: Path) -> None:
+def test_exact_or_skipped_cell_is_run_once(tmp_path: Path) -> None:
     exact = msgspec.structs.replace(LIVE, lane=LaneName.VIRTUAL, core_mips=())
-    machine = Machine([100.0])
-    assert repeated(tmp_path, machine, exact).rounds == 1
-
-
-def test_skipped_cell_is_run_once() -> None:
+    assert repeated(tmp_path, Machine([100.0]), exact).rounds == 1
     (summary,) = summarise([timed(LIVE, 0, Verdict.SKIPPED)])
     assert summary.is_settled(0.05)

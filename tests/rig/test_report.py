@@ -12,8 +12,9 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -33,7 +34,7 @@ from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, wri
 from delayrig.present.results import answer
 from markupsafe import escape
 
-from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell
+from tests.rig.builders import MS, SECOND, make_cell
 from tests.rig.processes import is_running
 from tests.rig.reported import (
     HOSTILE,
@@ -55,16 +56,19 @@ def page_of(*paths: Path, patterns: tuple[str, ...] = ()) -> str:
 
 
 class Whole(NamedTuple):
-    """A run with its page."""
+    """A run with its page, and the answer that the terminal gives."""
 
     results: Results
     page: str
+    answer: str
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole") / "run"
-    return Whole(results=keep_run(folder), page=page_of(folder))
+    results = keep_run(folder)
+    said = answer(results, exit_code_of_run(results.cells))
+    return Whole(results=results, page=page_of(folder), answer=said)
 
 
 @pytest.fixture
@@ -87,19 +91,15 @@ def test_spans_that_overlap_are_counted_once() -> None:
     assert cover.within_ns(31, 50) == cover.within_ns(70, 60) == 0
 
 
-def test_split_adds_up_to_the_total_and_each_part_is_what_it_was(tmp_path: Path) -> None:
+def test_time_of_a_cell_is_split_into_parts_and_silences(tmp_path: Path) -> None:
     result = keep_cell(tmp_path, make_cell(), job_events())
-    split = cell_facts(tmp_path / result.id, result).split
+    facts = cell_facts(tmp_path / result.id, result)
+    split, silences = facts.split, facts.silences
     assert split.total_ns == result.time_ns.total == 10 * SECOND
     assert split.busy_ns == result.chip_busy_ns == 40 * MS
     assert split.overshoot_ns == 10 * MS + MS + MS - MS
     assert abs(split.fixed_ns - SECOND) < MS
     assert split.rest_ns > 8 * SECOND
-
-
-def test_silence_is_told_by_what_was_before_and_after_it(tmp_path: Path) -> None:
-    result = keep_cell(tmp_path, make_cell(), job_events())
-    silences = cell_facts(tmp_path / result.id, result).silences
     longest = max(silences, key=lambda each: each.total_ns)
     assert (longest.after, longest.before) == ("READ", "end")
     assert any((s.after, s.before) == ("NOP", "SYNCNOP") for s in silences)
@@ -114,19 +114,16 @@ def test_worst_margin_of_a_convicted_cell_is_negative(tmp_path: Path) -> None:
 
 
 def test_page_begins_with_the_answer_of_the_terminal(whole: Whole) -> None:
-    results, page = whole
-    code = exit_code_of_run(results.cells)
-    assert str(escape(answer(results, code))) in page
-    assert page.index(str(escape(answer(results, code)))) < page.index("What was found</h2>")
+    said = whole.page.index(str(escape(whole.answer)))
+    assert said < whole.page.index("What was found</h2>")
 
 
 def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole) -> None:
-    results, page = whole
-    for cell in results.cells:
-        assert str(escape(cell.id)) in page
-        assert str(escape(cell.rerun)) in page
+    for cell in whole.results.cells:
+        assert str(escape(cell.id)) in whole.page
+        assert str(escape(cell.rerun)) in whole.page
     for name, _ in PARTS.values():
-        assert f">{name}<" in page
+        assert f">{name}<" in whole.page
 
 
 def check_links(page: str) -> None:
@@ -138,8 +135,10 @@ def check_links(page: str) -> None:
     assert set(links) <= set(ids)
 
 
-def test_links_of_a_page_lead_somewhere(whole: Whole) -> None:
+def test_page_has_links_that_lead_somewhere_and_no_markup_of_a_subjects_name(whole: Whole) -> None:
     check_links(whole.page)
+    assert HOSTILE not in whole.page
+    assert str(escape(HOSTILE)) in whole.page
 
 
 def test_command_of_a_run_is_told_without_the_folder_that_is_full(tmp_path: Path) -> None:
@@ -147,11 +146,6 @@ def test_command_of_a_run_is_told_without_the_folder_that_is_full(tmp_path: Path
         keep_run(tmp_path / f"{number}", argv=["run", "--subject", "path:a b", *out, "--seed", "7"])
         page = page_of(tmp_path / f"{number}" / FILE_NAME)
         assert "<pre>rig/rig run --subject &#39;path:a b&#39; --seed 7</pre>" in page
-
-
-def test_what_a_subject_is_called_is_never_markup(whole: Whole) -> None:
-    assert HOSTILE not in whole.page
-    assert str(escape(HOSTILE)) in whole.page
 
 
 def test_runs_stand_side_by_side_under_letters(tmp_path: Path) -> None:
@@ -195,12 +189,6 @@ def test_convicted_cell_has_the_first_timeline(whole: Whole) -> None:
     assert len(titles) == 6
 
 
-def test_patterns_choose_timelines(run: Path) -> None:
-    page = page_of(run, patterns=("control*",))
-    assert len(re.findall(r"<title [^>]*>Timeline of control", page)) == 1
-    assert page.count("Timeline of ") == 1
-
-
 def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "one")
     slower = msgspec.structs.replace(results.cells[0].time_ns, total=11 * SECOND)
@@ -230,23 +218,27 @@ def test_command_writes_beside_the_run_and_says_where(run: Path) -> None:
     assert (run / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
-def test_picture_is_the_chart_by_itself(run: Path, tmp_path: Path) -> None:
+def test_picture_is_the_chart_by_itself_in_the_format_of_its_name(
+    run: Path, tmp_path: Path
+) -> None:
     reported(run, "--picture", tmp_path / "time.svg")
     root = ET.fromstring((tmp_path / "time.svg").read_bytes())
     texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
     assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
-
-
-def test_picture_of_chosen_cells_is_the_timeline_of_the_gravest(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    bad = next(cell.id for cell in results.cells if cell.verdict is Verdict.TOO_SHORT)
-    reported(tmp_path / "run", "--cell", "*bookworm*", "--picture", tmp_path / "bad.svg")
-    assert f"Timeline of {bad}" in (tmp_path / "bad.svg").read_text()
-
-
-def test_picture_that_is_called_png_is_one(run: Path, tmp_path: Path) -> None:
     reported(run, "--picture", tmp_path / "time.png")
     assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_picture_is_the_timeline_of_the_gravest_of_chosen_cells_or_where_nothing_passed(
+    run: Path, tmp_path: Path
+) -> None:
+    picture = tmp_path / "bad.svg"
+    bad = [c for c in read_results(run).cells if c.verdict is Verdict.TOO_SHORT]
+    reported(run, "--cell", "*bookworm*", "--picture", picture)
+    assert f"Timeline of {bad[0].id}" in picture.read_text()
+    change_results(run, cells=bad)
+    reported(run, "--picture", picture)
+    assert "Timeline of " in picture.read_text()
 
 
 def test_wait_that_was_cut_short_is_enlarged_although_it_had_to_outlast_the_job() -> None:
@@ -265,14 +257,6 @@ def test_wait_that_was_cut_short_is_enlarged_although_it_had_to_outlast_the_job(
     assert window_around(msgspec.structs.replace(cut, short=0), 0, 500 * MS) is None
 
 
-def test_picture_of_a_run_in_which_nothing_passed_is_a_timeline(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    bad = [cell for cell in results.cells if cell.verdict is Verdict.TOO_SHORT]
-    change_results(tmp_path / "run", cells=bad)
-    reported(tmp_path / "run", "--picture", tmp_path / "bad.svg")
-    assert "Timeline of " in (tmp_path / "bad.svg").read_text()
-
-
 def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path: Path) -> None:
     run = tmp_path / "gate-out" / "run"
     results = keep_run(run)
@@ -285,7 +269,7 @@ def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path
 
 def test_lengths_are_told_in_the_unit_that_fits() -> None:
     assert [rounded(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
-        *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s"),
+        *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s")
     ]
 
 
@@ -305,27 +289,24 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     assert "read it with the rig that wrote it" in said
 
 
-def test_run_that_was_cut_off_names_folder_and_remedy(run: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "said", "remedy"),
+    [
+        (None, "the run was cut off before its end", "run it again"),
+        ('{"cells": [', "it is cut off or not JSON", "run it again"),
+        ('{"name": "other"}', f"{FILE_NAME}: key 'schema' is missing", "name the --out folder"),
+    ],
+)
+def test_results_that_are_cut_off_or_foreign_name_file_and_remedy(
+    run: Path, content: str | None, said: str, remedy: str
+) -> None:
     (run / FILE_NAME).unlink()
-    said = failure(run)
-    assert "the run was cut off before its end" in said
-    assert "run it again" in said
-
-
-def test_half_written_results_name_file_and_remedy(run: Path) -> None:
-    file = run / FILE_NAME
-    file.write_bytes(file.read_bytes()[:1000])
-    said = failure(run)
-    assert str(file) in said
-    assert "it is cut off or not JSON" in said
-
-
-def test_foreign_json_names_file_and_remedy(tmp_path: Path) -> None:
-    foreign = tmp_path / "package.json"
-    foreign.write_text('{"name": "other"}')
-    said = failure(foreign)
-    assert f"{foreign}: key 'schema' is missing" in said
-    assert "name the --out folder of a run" in said
+    if content is not None:
+        (run / FILE_NAME).write_text(content)
+    told = failure(run)
+    assert str(run) in told
+    assert said in told
+    assert remedy in told
 
 
 def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Path) -> None:
@@ -336,80 +317,67 @@ def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Pat
     assert "key 'schema' is 7" in failure(tmp_path / "gate")
 
 
-def test_cell_that_is_missing_names_its_folder_and_remedy(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    shutil.rmtree(tmp_path / "run" / results.cells[0].id)
-    said = failure(tmp_path / "run")
-    assert f"{tmp_path}/run/{results.cells[0].id}/events.jsonl: is not there" in said
+def test_events_that_are_missing_or_others_than_those_judged_are_refused(run: Path) -> None:
+    events = run / read_results(run).cells[0].id / "events.jsonl"
+    judged = events.read_bytes()
+    for cut in (10, -10):
+        events.write_bytes(judged[:cut])
+        assert f"{events}: these are not the events that were judged" in failure(run)
+    shutil.rmtree(events.parent)
+    said = failure(run)
+    assert f"{events}: is not there" in said
     assert "results.json to report without events" in said
 
 
-@pytest.mark.parametrize("cut", [10, -10])
-def test_events_other_than_those_judged_are_refused(tmp_path: Path, cut: int) -> None:
-    results = keep_run(tmp_path / "run")
-    events = tmp_path / "run" / results.cells[0].id / "events.jsonl"
-    events.write_bytes(events.read_bytes()[:cut])
-    said = failure(tmp_path / "run")
-    assert f"{events}: these are not the events that were judged" in said
-
-
-def test_foreign_cell_and_senseless_events_are_refused(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    cell = tmp_path / "run" / results.cells[0].id / "cell.json"
+def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path) -> None:
+    cell = run / read_results(run).cells[0].id / "cell.json"
     cell.write_text('{"name": 1}')
-    assert str(cell) in failure(tmp_path / "run")
-    shutil.rmtree(tmp_path / "run")
-    result = keep_cell(tmp_path / "run", make_cell(), job_events())
-    events = tmp_path / "run" / result.id / "events.jsonl"
+    assert str(cell) in failure(run)
+    result = keep_cell(tmp_path / "other", make_cell(), job_events())
+    events = tmp_path / "other" / result.id / "events.jsonl"
     events.write_bytes(events.read_bytes() + b'{"ev":"serprog","t_ns":1}\n')
     result = msgspec.structs.replace(result, events_sha256=digest.of_file(events))
-    write_results(Results(run=results.run, cells=[result]), tmp_path / "run")
-    assert "not events that can be shown" in failure(tmp_path / "run")
+    write_results(Results(run=read_results(run).run, cells=[result]), tmp_path / "other")
+    assert "not events that can be shown" in failure(tmp_path / "other")
 
 
-def test_pattern_that_no_cell_matches_is_refused(run: Path) -> None:
-    assert "--cell nothing*: no cell with events matches" in failure(run, "--cell", "nothing*")
-
-
-def test_folder_that_is_not_there_is_refused_before_anything_is_read(
-    run: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cell", "nothing*"], "--cell nothing*: no cell with events matches"),
+        (["--out", "{tmp}/none/a.html"], "there is no folder {tmp}/none"),
+        (["--out", "{tmp}"], "--out {tmp}: is a folder name a file: {tmp}/report.html"),
+        (["--out", "/dev/full"], "/dev/full: could not be written: No space left on device"),
+    ],
+)
+def test_options_that_no_page_can_meet_are_refused(
+    run: Path, tmp_path: Path, words: list[str], said: str
 ) -> None:
-    said = failure(run, "--out", tmp_path / "none" / "a.html")
-    assert f"there is no folder {tmp_path}/none" in said
+    assert said.format(tmp=tmp_path) in failure(run, *(word.format(tmp=tmp_path) for word in words))
 
 
-def test_folder_in_place_of_a_file_is_refused(run: Path, tmp_path: Path) -> None:
-    said = failure(run, "--out", tmp_path)
-    assert f"--out {tmp_path}: is a folder name a file: {tmp_path}/report.html" in said
+def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str]:
+    """Starts `report --terminal` in a process of its own."""
+    words = [sys.executable, "-m", "delayrig", "report", str(run), "--terminal", *options]
+    return subprocess.Popen(words, text=True, **pipes)
 
 
 def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "delayrig", "report", str(run), "--terminal"],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    child = begin_report(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.close()
     assert child.stderr is not None
-    assert child.stderr.read() == b""
+    assert child.stderr.read() == ""
     assert child.wait() == 0
 
 
 def test_full_disk_below_standard_output_is_told_of(run: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "delayrig", "report", str(run), "--terminal"],
-            env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == ExitCode.RIG_FAULT
-    assert done.stderr.startswith("error: could not write: [Errno 28] No space left on device\n")
-    assert "Traceback" not in done.stderr
+        child = begin_report(run, stdout=full, stderr=subprocess.PIPE)
+    _, said = child.communicate()
+    assert child.returncode == ExitCode.RIG_FAULT
+    assert said.startswith("error: could not write: [Errno 28] No space left on device\n")
+    assert "Traceback" not in said
 
 
 HELD = """
@@ -434,7 +402,6 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
     old.write_text("the old one")
     child = subprocess.Popen(
         [sys.executable, "-c", HELD % held_s, "report", str(run), "--out", str(old)],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -453,75 +420,51 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
 def test_heavy_libraries_wait_until_they_are_needed() -> None:
     names = "{'matplotlib', 'numpy', 'jinja2'}"
     heavy = f"import sys, delayrig.main; print({names} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", heavy],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 
 
-def test_device_that_is_full_is_told_of(run: Path) -> None:
-    said = failure(run, "--out", "/dev/full")
-    assert "/dev/full: could not be written: No space left on device" in said
-
-
-def test_terminal_tells_the_same_answer_as_the_page(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    said = reported(tmp_path / "run", "--terminal")
+def test_pipe_gets_the_answer_and_wide_tables_without_colours(run: Path, tmp_path: Path) -> None:
+    results = read_results(run)
+    said = reported(run, "--terminal")
     assert answer(results, exit_code_of_run(results.cells)) in said
-    assert list((tmp_path / "run").glob("*.html")) == []
-    keep_gate(tmp_path / "gate")
-    said = reported(tmp_path / "gate", "--terminal")
-    assert said.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
-
-
-def test_pipe_gets_wide_tables_without_colours(tmp_path: Path) -> None:
-    results = keep_run(tmp_path / "run")
-    said = reported(tmp_path / "run", "--terminal")
+    assert list(run.glob("*.html")) == []
     assert "\x1b[" not in said
     header, *lines = said.splitlines()
     assert "overshoot s" in header
     assert sum(line.startswith(("bundled", "debian")) for line in lines) >= 4
     assert all(cell.subject.name in said for cell in results.cells[:4])
+    keep_gate(tmp_path / "gate")
+    said = reported(tmp_path / "gate", "--terminal")
+    assert said.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
 
 
-def on_a_terminal(run: Path, *, columns: int, options: tuple[str, ...] = (), **env: str) -> str:
+def on_a_terminal(run: Path, *options: str, columns: int, **env: str) -> str:
     """Returns what `report --terminal` prints on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "delayrig", "report", str(run), "--terminal", *options],
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ["PYTHONPATH"]}
+    child = begin_report(
+        run,
+        *options,
         stdout=theirs,
         stdin=subprocess.DEVNULL,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(CHECKOUT / "rig"),
-            "TERM": "xterm-256color",
-            **env,
-        },
+        env={**variables, "TERM": "xterm-256color", **env},
     )
     os.close(theirs)
     said = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        said += part
+    with suppress(OSError):  # EIO at the end
+        while part := os.read(ours, 65536):
+            said += part
     os.close(ours)
     assert child.wait() == 0
     return said.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
-def test_table_fits_the_terminal_and_the_answer_is_whole(tmp_path: Path, columns: int) -> None:
-    results = keep_run(tmp_path / "run")
-    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(tmp_path / "run", columns=columns))
+def test_table_fits_the_terminal_and_the_answer_is_whole(run: Path, columns: int) -> None:
+    results = read_results(run)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(run, columns=columns))
     table = said.split("\n\n")[0].splitlines()
     assert table
     assert max(map(len, table)) <= columns
@@ -544,4 +487,4 @@ def test_colours_can_be_turned_off(run: Path) -> None:
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
     assert colour.search(on_a_terminal(run, columns=120))
     assert not colour.search(on_a_terminal(run, columns=120, NO_COLOR="1"))
-    assert not colour.search(on_a_terminal(run, columns=120, options=("--no-color",)))
+    assert not colour.search(on_a_terminal(run, "--no-color", columns=120))

@@ -35,13 +35,15 @@ from tests.rig.many_cells import keep_many
 from tests.rig.reported import keep_gate, keep_run, reported
 
 
+def copies(cell: CellResult, count: int, name: str) -> list[CellResult]:
+    """Returns copies of the result with long ids of their own."""
+    ids = (f"{name}.bundled.{number}.{'x' * 40}" for number in range(count))
+    return [msgspec.structs.replace(cell, id=id_) for id_ in ids]
+
+
 def test_run_of_thousands_of_cells_stays_below_the_limit(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "run")
-    passed = results.cells[0]
-    many = [
-        msgspec.structs.replace(passed, id=f"{'long-group-name' * 3}.bundled.{number}.{'x' * 40}")
-        for number in range(3200)
-    ]
+    many = copies(results.cells[0], 3200, "long-group-name" * 3)
     write_results(msgspec.structs.replace(results, cells=many), tmp_path)
     made = document_of(read_sources([tmp_path / FILE_NAME]))
     assert len(made.content) < LIMIT_BYTES
@@ -50,15 +52,9 @@ def test_run_of_thousands_of_cells_stays_below_the_limit(tmp_path: Path) -> None
     assert b"3200 cells, such as those that passed or were skipped, are not told of" in made.content
 
 
-def test_many_runs_of_thousands_have_the_rest_of_their_cells_in_pages(
-    tmp_path: Path,
-) -> None:
+def test_many_runs_of_thousands_have_the_rest_of_their_cells_in_pages(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "run")
-    many = [
-        msgspec.structs.replace(results.cells[0], id=f"{'group' * 9}.bundled.{number}.{'x' * 40}")
-        for number in range(5000)
-    ]
-    cells = [*results.cells, *many]
+    cells = [*results.cells, *copies(results.cells[0], 5000, "group" * 9)]
     write_results(msgspec.structs.replace(results, cells=cells), tmp_path)
     sources = read_sources([tmp_path / FILE_NAME] * 2)
     made = document_of(sources)
@@ -136,9 +132,7 @@ def test_of_too_many_cells_the_events_of_some_are_read(
         assert "fixed waits are in the rest" in page
 
 
-def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(
-    tmp_path: Path,
-) -> None:
+def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(tmp_path: Path) -> None:
     results = keep_many(tmp_path, 3000)
     said = reported(tmp_path, "--terminal", "--no-color")
     assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in said
@@ -172,11 +166,8 @@ def test_cell_is_shown_in_the_round_of_its_median_time() -> None:
     assert cell.time_ns.total == 25 * MS
     assert (spread.shown, spread.folder) == (5, Path("/5") / CELL.id)
     assert sorted(spread.total_ns.values()) == [ms * MS for ms in (10, 20, 25, 30, 500)]
-
-
-def test_median_of_an_even_number_is_a_round_that_there_was() -> None:
-    cell, _ = folded(timed(40), timed(10), timed(20), timed(30))
-    assert cell.time_ns.total == 20 * MS
+    even, _ = folded(timed(40), timed(10), timed(20), timed(30))
+    assert even.time_ns.total == 20 * MS
 
 
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.INFRA_ERROR])
@@ -215,26 +206,21 @@ def gate(tmp_path: Path) -> Path:
     folder = tmp_path / "gate"
     keep_gate(folder)
     for side, factor in (("baseline", 1), ("candidate", 2)):
-        for number, total_ms in enumerate(ROUND_MS, start=1):
-            name = side if number == 1 else f"{side}-{number}"
-            if number == 1:
-                shutil.rmtree(folder / name)
+        shutil.rmtree(folder / side)
+        for name, total_ms in zip((side, f"{side}-2", f"{side}-3"), ROUND_MS, strict=True):
             keep_run(folder / name, lane=LaneName.HOST)
             _retime(folder / name, factor * total_ms * MS)
-    content = (folder / "gate.json").read_bytes()
-    decision = msgspec.json.decode(content, type=Decision)
+    decision = msgspec.json.decode((folder / "gate.json").read_bytes(), type=Decision)
+    replace = msgspec.structs.replace
     noisy = [
-        msgspec.structs.replace(
+        replace(
             cell,
             lane="host",
-            excess=[
-                msgspec.structs.replace(item, low_pct=60, high_pct=140) for item in cell.excess
-            ],
+            excess=[replace(item, low_pct=60, high_pct=140) for item in cell.excess],
         )
         for cell in decision.cells
     ]
-    decision = msgspec.structs.replace(decision, cells=noisy)
-    (folder / "gate.json").write_bytes(msgspec.json.encode(decision))
+    (folder / "gate.json").write_bytes(msgspec.json.encode(replace(decision, cells=noisy)))
     return folder
 
 
@@ -271,9 +257,6 @@ def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) ->
     assert "(+60.00 to +140.00)" in page
     assert "thin lines are intervals" in page
     assert "candidate-3" in page
-
-
-def test_terminal_says_that_there_were_rounds(gate: Path) -> None:
     assert reported(gate, "--terminal", "--no-color").count("Of several rounds") == 2
 
 

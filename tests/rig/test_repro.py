@@ -2,6 +2,7 @@
 """`rig/rig repro`: which cell is run again, and the walk through the bug of unequal cores."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -44,38 +45,25 @@ def found(wanted: str) -> str:
     return find_id(wanted, IDS, where="plan p", hint="`list` lists them")
 
 
-@pytest.mark.parametrize(
-    ("wanted", "number"),
-    [
-        (IDS[0], 0),
-        ("*.bundled.*.write", 0),
-        ("write.debian", 1),
-        ("TTY", 2),
-        ("canary:bus", 3),
-    ],
-)
-def test_part_that_one_cell_alone_has_is_enough(wanted: str, number: int) -> None:
-    assert found(wanted) == IDS[number]
+def test_part_that_one_cell_alone_has_is_enough() -> None:
+    parts = [IDS[0], "*.bundled.*.write", "write.debian", "TTY", "canary:bus"]
+    assert [IDS.index(found(part)) for part in parts] == [0, 0, 1, 2, 3]
 
 
-def test_part_of_many_cells_names_them_and_chooses_none() -> None:
+def error_of(wanted: str) -> BadInputError:
     with pytest.raises(BadInputError) as caught:
-        found("bundled")
-    assert IDS[0] in caught.value.message
-    assert IDS[2] in caught.value.message
+        found(wanted)
+    return caught.value
 
 
-def test_unknown_part_names_the_nearest_cell_and_where_they_are_listed() -> None:
-    with pytest.raises(BadInputError) as caught:
-        found("canary-buz")
-    assert f"did you mean {IDS[3]}?" in caught.value.hint
-    assert "`list` lists them" in caught.value.hint
-
-
-def test_part_that_is_like_no_cell_suggests_none() -> None:
-    with pytest.raises(BadInputError) as caught:
-        found("0123456789")
-    assert "did you mean" not in caught.value.hint
+def test_part_that_no_cell_alone_has_names_those_that_are_like_it() -> None:
+    several = error_of("bundled").message
+    assert IDS[0] in several
+    assert IDS[2] in several
+    unknown = error_of("canary-buz").hint
+    assert f"did you mean {IDS[3]}?" in unknown
+    assert "`list` lists them" in unknown
+    assert "did you mean" not in error_of("0123456789").hint
 
 
 def chosen(**asked: object) -> Chosen:
@@ -88,16 +76,12 @@ def test_neither_cell_nor_run_is_an_error_that_names_both() -> None:
     assert "--from" in caught.value.hint
 
 
-def test_cell_of_the_usual_plan_needs_no_plan() -> None:
+def test_cell_of_the_usual_or_another_shipped_plan_is_found_there() -> None:
     picked = chosen(cell="demonstration.debian-bookworm.62mips")
     assert (picked.plan, picked.cell.subject) == ("default", "debian:bookworm")
     assert picked.before is None
-
-
-def test_cell_of_another_shipped_plan_is_found_there() -> None:
     picked = chosen(cell="moved.debian-bookworm", lane=LaneName.LIVE)
-    assert picked.plan == "live"
-    assert picked.cell.lane is LaneName.LIVE
+    assert (picked.plan, picked.cell.lane) == ("live", LaneName.LIVE)
 
 
 def test_subject_and_seed_of_the_user_are_those_of_the_cell() -> None:
@@ -174,18 +158,17 @@ def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) ->
             chosen(run=run, cell="bundled", lane=LaneName.VIRTUAL)
 
 
-def test_delay_function_that_was_named_is_named_again() -> None:
-    assert delay_options_of("rig/rig run --cell x --delay-symbol wait") == DelayOptions(
-        symbol="wait"
-    )
-    assert delay_options_of("rig/rig run --delay-offset 0x3e0") == DelayOptions(offset=0x3E0)
-    quoted = delay_options_of("rig/rig run --delay-symbol 'wait(int), nap'")
-    assert quoted == DelayOptions(symbol="wait(int), nap")
-
-
-@pytest.mark.parametrize("rerun", ["rig/rig run --cell x", "run 'x", "run --delay-offset far"])
-def test_command_without_a_delay_function_names_none(rerun: str) -> None:
-    assert delay_options_of(rerun) == DelayOptions()
+@pytest.mark.parametrize(
+    ("rerun", "named"),
+    [
+        ("rig/rig run --cell x --delay-symbol wait", {"symbol": "wait"}),
+        ("rig/rig run --delay-offset 0x3e0", {"offset": 0x3E0}),
+        ("rig/rig run --delay-symbol 'wait(int), nap'", {"symbol": "wait(int), nap"}),
+        *((rerun, {}) for rerun in ("rig/rig run --cell x", "run 'x", "run --delay-offset far")),
+    ],
+)
+def test_delay_function_that_was_named_is_named_again(rerun: str, named: dict[str, Any]) -> None:
+    assert delay_options_of(rerun) == DelayOptions(**named)
 
 
 CELL = make_cell(
@@ -234,12 +217,9 @@ TRACE = [
 
 def walk(verdict: Verdict, *evidence: Evidence, subject: str = "debian:bookworm") -> Walk:
     cell = msgspec.structs.replace(CELL, subject=subject)
-    result = msgspec.structs.replace(
-        make_result(cell, verdict=verdict), evidence=list(evidence), reason="as it is"
-    )
     return Walk(
         cell=cell,
-        result=result,
+        result=make_result(cell, verdict=verdict, evidence=list(evidence), reason="as it is"),
         events=EVENTS,
         trace=TRACE,
         stdout="Calibrating delay loop... OK.\nFound chip.\n",
@@ -269,24 +249,17 @@ def test_steps_of_several_convictions_count_up() -> None:
     assert [line[0] for line in lines if line[0] != " "] == list("123456")
 
 
-def test_acquittal_without_a_busy_chip_claims_no_wait() -> None:
+def test_acquittal_without_a_busy_chip_and_a_lost_cell_claim_no_wait(tmp_path: Path) -> None:
     text = "\n".join(describe_walk(walk(Verdict.PASS)))
     assert "3. pass: as it is" in text
     assert "Got that" not in text
-
-
-def test_lost_cell_is_told_by_its_reason_alone(tmp_path: Path) -> None:
     result = make_result(CELL, verdict=Verdict.INFRA_ERROR)
-    lost = read_walk(CELL, result, tmp_path)
-    assert describe_walk(lost) == [f"   {result.reason}"]
+    assert describe_walk(read_walk(CELL, result, tmp_path)) == [f"   {result.reason}"]
 
 
-@pytest.mark.parametrize("stage", [BOOTED, CONNECTED, ENDED])
-def test_each_stage_of_the_guest_is_explained(stage: str) -> None:
-    assert describe_stage(CELL, stage, 9.0).startswith("  [  9.0 s] ")
-
-
-def test_stages_of_the_rig_are_passed_over() -> None:
+def test_each_stage_of_the_guest_is_explained_and_those_of_the_rig_are_passed_over() -> None:
+    for stage in (BOOTED, CONNECTED, ENDED):
+        assert describe_stage(CELL, stage, 9.0).startswith("  [  9.0 s] ")
     assert describe_stage(CELL, PACK, 1.0) == ""
 
 

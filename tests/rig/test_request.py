@@ -5,7 +5,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -22,12 +22,6 @@ from delayrig.run.cell_runner import rerun_command
 from tests.rig.builders import CHECKOUT, make_cell, request_of
 
 PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
-
-
-class Usage(NamedTuple):
-    total: int
-    used: int
-    free: int
 
 
 def chosen(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) -> list[Cell]:
@@ -55,27 +49,25 @@ def test_pattern_that_matches_nothing_is_bad_input() -> None:
     assert "--plan smoke --dry-run" in caught.value.hint
 
 
-def test_unknown_subject_is_bad_input_before_anything_starts() -> None:
+def test_unknown_subject_is_bad_input_that_names_its_plan(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="'debian:bookwurm'"):
         chosen(subjects=("debian:bookwurm",))
-
-
-def put_plan(folder: Path, *, subject: str, chip: str) -> Path:
-    plan = folder / "mine.toml"
-    plan.write_text(
-        f'schema = 1\nabout = "mine"\nsubjects = ["{subject}"]\n[[cell]]\nname = "c"\n'
-        f'at = {{ mips = 250, cores = 1, job = "read", chip = "{chip}" }}\n',
-        encoding="utf-8",
-    )
-    return plan
-
-
-def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
-    plan = put_plan(tmp_path, subject="bundeld", chip="M25P80")
+    plan = put_plan(tmp_path, subject="bundeld")
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert str(plan) in caught.value.message
     assert "'bundeld'" in caught.value.message
+
+
+def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: str = "") -> Path:
+    """Writes a plan of one cell with these keys, and more after it."""
+    plan = folder / "mine.toml"
+    plan.write_text(
+        f'schema = 1\nabout = "mine"\nsubjects = ["{subject}"]\n[[cell]]\nname = "c"\n{keys}'
+        f'at = {{ mips = 250, cores = 1, job = "read", chip = "M25P80" }}\n{more}',
+        encoding="utf-8",
+    )
+    return plan
 
 
 @pytest.mark.parametrize(
@@ -89,9 +81,8 @@ def test_unknown_subject_of_a_plan_names_the_plan(tmp_path: Path) -> None:
 def test_contrast_that_names_nothing_known_names_plan_and_key(
     tmp_path: Path, contrast: str, message: str
 ) -> None:
-    plan = put_plan(tmp_path, subject="bundled", chip="M25P80")
     text = f'[[contrast]]\n{contrast}reason = "it polls"\ncpu_at_least = 2.0\n'
-    plan.write_text(plan.read_text(encoding="utf-8") + text, encoding="utf-8")
+    plan = put_plan(tmp_path, more=text)
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert caught.value.message.startswith(f"{plan}: key 'contrast[0]'")
@@ -99,12 +90,7 @@ def test_contrast_that_names_nothing_known_names_plan_and_key(
 
 
 def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
-    plan = put_plan(tmp_path, subject="bundled", chip="M25P80")
-    text = plan.read_text(encoding="utf-8")
-    plan.write_text(
-        text.replace('name = "c"', 'name = "c"\nsubject = ["floor", "past-mistake:wrap-23bit"]'),
-        encoding="utf-8",
-    )
+    plan = put_plan(tmp_path, keys='subject = ["floor", "past-mistake:wrap-23bit"]\n')
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert caught.value.message.startswith(f"{plan}: key 'cell[0].subject'")
@@ -112,17 +98,12 @@ def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
 
 
 def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Path) -> None:
-    plan = tmp_path / "mine.toml"
-    plan.write_text(
-        'schema = 1\nabout = "mine"\nsubjects = ["bundled"]\n[[cell]]\nname = "c"\n'
-        'region_kib = 1088\nat = { mips = 250, cores = 1, job = "read", chip = "M25P80" }\n',
-        encoding="utf-8",
-    )
+    plan = put_plan(tmp_path, keys="region_kib = 1088\n")
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
     assert caught.value.message.startswith(f"{plan}: cell c.bundled.")
     assert "'region_kib' is 1088" in caught.value.message
-    plan.write_text(plan.read_text(encoding="utf-8").replace("1088", "1024"), encoding="utf-8")
+    put_plan(tmp_path, keys="region_kib = 1024\n")
     assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
 
 
@@ -146,18 +127,22 @@ def test_rerun_command_carries_the_seed_and_survives_a_shell() -> None:
     assert "\n" not in command
 
 
-def test_new_folder_is_made(tmp_path: Path) -> None:
+def test_new_folder_is_made_and_one_that_holds_a_run_or_is_a_file_is_refused(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "there" / "and" / "then"
     check_out(out, [make_cell()])
     assert out.is_dir()
     assert list(out.iterdir()) == []
-
-
-def test_folder_that_holds_a_run_is_refused_and_left_alone(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_bytes(b"{}")
+    file = out / FILE_NAME
+    file.write_bytes(b"{}")
     with pytest.raises(BadInputError, match="holds a run already"):
-        check_out(tmp_path, [make_cell()])
-    assert (tmp_path / FILE_NAME).read_bytes() == b"{}"
+        check_out(out, [make_cell()])
+    assert file.read_bytes() == b"{}"
+    for place in (file, file / "below"):
+        with pytest.raises(BadInputError) as caught:
+            check_out(place, [make_cell()])
+        assert caught.value.message.startswith(f"--out {place}: ")
 
 
 @pytest.mark.parametrize(
@@ -178,14 +163,6 @@ def test_runs_of_several_leave_alone_what_one_that_was_killed_has_left(
     assert [path.name for path in tmp_path.iterdir()] == [left]
 
 
-def test_folder_below_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    for out in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(BadInputError) as caught:
-            check_out(out, [make_cell()])
-        assert caught.value.message.startswith(f"--out {out}: ")
-
-
 @pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])
 @pytest.mark.parametrize(
     "cells", [[make_cell()] * 10, [make_cell(region_kib=1)] + [make_cell(region_kib=192)] * 3]
@@ -194,7 +171,7 @@ def test_disk_must_hold_every_cell_by_its_region(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: list[Cell], spare: int, refused: bool
 ) -> None:
     free = 10 * REGION_BYTES_MAX + spare
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, free))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=1 << 40, free=free))
     if not refused:
         check_out(tmp_path, cells)
         return

@@ -5,6 +5,7 @@ import asyncio
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.scheduler import Grouping, Scheduler
 from delayrig.main import main
 from delayrig.model.cell import Cell
-from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import answer
 from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
@@ -51,10 +52,6 @@ def events_of(out: Path, cell: Cell) -> bytes:
     return (out / cell.id / "events.jsonl").read_bytes()
 
 
-def write_result(out: Path, result: CellResult) -> None:
-    (out / result.id / RESULT).write_bytes(msgspec.json.encode(result))
-
-
 def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = run(paths, out, ONE, OTHER, resume=False)
@@ -75,15 +72,14 @@ def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) 
     assert not again.run.interrupted
 
 
-def test_cell_that_the_rig_lost_is_run_again(paths: Paths, tmp_path: Path) -> None:
+def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
+    paths: Paths, tmp_path: Path
+) -> None:
     (first,) = run(paths, tmp_path, ONE, resume=False).cells
-    write_result(tmp_path, msgspec.structs.replace(first, verdict=Verdict.INFRA_ERROR))
+    lost = msgspec.structs.replace(first, verdict=Verdict.INFRA_ERROR)
+    (tmp_path / lost.id / RESULT).write_bytes(msgspec.json.encode(lost))
     (again,) = run(paths, tmp_path, ONE, resume=True).cells
     assert again.verdict is Verdict.PASS, again.reason
-
-
-def test_cell_of_other_inputs_is_run_again(paths: Paths, tmp_path: Path) -> None:
-    run(paths, tmp_path, ONE, resume=False)
     before = events_of(tmp_path, ONE)
     changed = msgspec.structs.replace(ONE, seed=ONE.seed + 1)
     assert changed.id == ONE.id
@@ -106,14 +102,10 @@ def test_run_of_another_kind_is_not_gone_on_with(
     run(paths, tmp_path, ONE, resume=False)
     path = tmp_path / FILE_NAME
     begun = msgspec.json.decode(path.read_bytes(), type=Begun)
-    other = {
-        "commit": "of old",
-        "image_digests": {},
-        "host": msgspec.structs.replace(begun.run.host, kernel="0.01"),
-    }
-    if key in other:
-        header = msgspec.structs.replace(begun.run, **{key: other[key]})
-        path.write_bytes(msgspec.json.encode(msgspec.structs.replace(begun, run=header)))
+    host = msgspec.structs.replace(begun.run.host, kernel="0.01")
+    other = {"seed": 1, "commit": "of old", "image_digests": {}, "host": host}
+    header = msgspec.structs.replace(begun.run, **{key: other[key]})
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(begun, run=header)))
     with pytest.raises(BadInputError) as caught:
         run(paths, tmp_path, ONE, resume=True, seed=2 if key == "seed" else 1)
     assert f"key 'run.{key}'" in caught.value.message
@@ -136,32 +128,10 @@ def groups(*names: str) -> Scheduler[str]:
 
 def test_one_worker_does_everything_family_by_family_the_largest_first() -> None:
     assert list(groups("a1", "b1", "a2", "b2", "b3").work()) == ["b1", "b2", "b3", "a1", "a2"]
-
-
-def test_without_families_the_order_is_that_of_the_request() -> None:
-    scheduler = Scheduler([3, 1, 2], grouping=lambda _: Grouping())
-    assert list(scheduler.work()) == [3, 1, 2]
-
-
-def test_branches_of_a_family_follow_each_other_in_the_order_of_their_first() -> None:
-    scheduler = groups("ay1", "ax1", "ay2", "ax2", "az1")
-    assert list(scheduler.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
-
-
-def test_each_worker_has_a_family_of_its_own_as_long_as_there_are_enough() -> None:
-    scheduler = groups("a1", "a2", "a3", "b1", "b2")
-    one, other = scheduler.work(), scheduler.work()
-    assert [next(one), next(other), next(one), next(other)] == ["a1", "b1", "a2", "b2"]
-
-
-def test_worker_without_a_family_helps_another() -> None:
-    scheduler = groups("a1", "a2", "a3", "b1")
-    one, other = scheduler.work(), scheduler.work()
-    assert [next(one), next(other), next(other), next(one)] == ["a1", "b1", "a2", "a3"]
-    assert list(one) == list(other) == []
-
-
-def test_nothing_to_do_is_done_at_once() -> None:
+    branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # in the order of their first
+    assert list(branches.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
+    without_families = Scheduler([3, 1, 2], grouping=lambda _: Grouping())
+    assert list(without_families.work()) == [3, 1, 2]
     assert list(groups().work()) == []
 
 
@@ -172,6 +142,16 @@ def test_urgent_ones_are_done_before_the_larger_group() -> None:
         is_urgent=lambda name: name in ("b2", "a3"),
     )
     assert list(scheduler.work()) == ["a3", "a1", "a2", "b2", "b1"]
+
+
+def test_each_worker_has_a_family_of_its_own_and_then_helps_another() -> None:
+    scheduler = groups("a1", "a2", "a3", "b1", "b2")
+    one, other = scheduler.work(), scheduler.work()
+    assert [next(one), next(other), next(one), next(other)] == ["a1", "b1", "a2", "b2"]
+    scheduler = groups("a1", "a2", "a3", "b1")
+    one, other = scheduler.work(), scheduler.work()
+    assert [next(one), next(other), next(other), next(one)] == ["a1", "b1", "a2", "a3"]
+    assert list(one) == list(other) == []
 
 
 DIES = "echo 'no luck today' >&2; exit 3"
@@ -227,34 +207,24 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
     assert report.cases[4].properties["retried_after"] == "it died"
 
 
-async def work_that_falls_over_when_it_is_cancelled() -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
-    try:
-        await asyncio.Event().wait()
-    except asyncio.CancelledError:
-        raise RuntimeError("the guest's monitor is gone") from None
+@pytest.mark.parametrize("is_told_to_end", [True, False])
+def test_fault_after_a_signal_to_end_is_the_interruption_else_itself(is_told_to_end: bool) -> None:
+    async def work() -> None:
+        if is_told_to_end:
+            os.kill(os.getpid(), signal.SIGTERM)
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        raise RuntimeError("the guest's monitor is gone")
 
-
-async def work_that_fails() -> None:
-    raise RuntimeError("nobody told it to end")
-
-
-async def work_that_ends() -> int:
-    return 7
-
-
-def test_fault_after_a_signal_to_end_is_the_interruption() -> None:
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(until_told_to_end(work_that_falls_over_when_it_is_cancelled()))
-
-
-def test_fault_without_a_signal_is_itself() -> None:
-    with pytest.raises(RuntimeError, match="nobody told"):
-        asyncio.run(until_told_to_end(work_that_fails()))
+    with pytest.raises(asyncio.CancelledError if is_told_to_end else RuntimeError):
+        asyncio.run(until_told_to_end(work()))
 
 
 def test_work_that_nobody_disturbs_gives_its_result() -> None:
-    assert asyncio.run(until_told_to_end(work_that_ends())) == 7
+    async def work() -> int:
+        return 7
+
+    assert asyncio.run(until_told_to_end(work())) == 7
 
 
 def test_work_in_a_thread_is_done_before_the_interruption_goes_on() -> None:

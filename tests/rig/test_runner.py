@@ -17,7 +17,7 @@ from tests.rig.processes import is_running
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
 from tests.runner.arguments import Options, UsageError, help_text, read_options
-from tests.runner.children import Children
+from tests.runner.children import Children, Ended
 from tests.runner.layers import LAYERS, Layer
 from tests.runner.memory import failed_last, remember
 from tests.runner.one_file import files_of_tests, imports_any, module_name, python_file
@@ -67,12 +67,18 @@ def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str)
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [("--help", 0, "--last-failed"), ("gust", 2, "did you mean 'guest'"), ("-x", 2, "remedy:")],
+    ("words", "code", "said"),
+    [
+        (["--help"], 0, "--last-failed"),
+        (["gust"], 2, "did you mean 'guest'"),
+        (["-x"], 2, "remedy:"),
+        (["--file", "jenkinsfile.groovy"], 2, "no Python file of this checkout"),
+    ],
 )
-def test_answer_needs_no_set_up(line: str, code: int, said: str) -> None:
+def test_answer_needs_no_set_up(words: list[str], code: int, said: str) -> None:
     done = subprocess.run(
-        [CHECKOUT / "tests" / "run", line],
+        ["../run", *words],
+        cwd=CHECKOUT / "tests" / "rig",  # A file is looked for in the user's folder.
         env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
@@ -80,19 +86,6 @@ def test_answer_needs_no_set_up(line: str, code: int, said: str) -> None:
     )
     assert done.returncode == code
     assert said in done.stdout + done.stderr
-
-
-def test_file_is_looked_for_in_the_users_folder_before_any_set_up() -> None:
-    done = subprocess.run(
-        ["../run", "--file", "jenkinsfile.groovy"],
-        cwd=CHECKOUT / "tests" / "rig",
-        env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "no Python file of this checkout" in done.stderr
 
 
 INTERRUPTED = """\
@@ -122,15 +115,12 @@ def test_interrupted_run_says_so_whatever_it_did(words: list[str]) -> None:
     assert done.stderr == "\ntests/run: interrupted; everything that it started has ended\n"
 
 
-def test_quick_tier_is_all_layers_but_those_of_the_release_check() -> None:
+def test_quick_tier_is_all_layers_but_those_of_the_release_check_and_those_that_are_named() -> None:
     quick, whole = selections(read(""), {}), selections(read("--all"), {})
     assert list(whole) == NAMES
     assert set(whole) - set(quick) == {"plain"}
     assert not any(each.all_tiers for each in quick.values())
     assert all(each.all_tiers for each in whole.values())
-
-
-def test_layer_that_is_named_runs_in_whatever_tier() -> None:
     assert list(selections(read("guest plain"), {})) == ["plain", "guest"]
     assert list(selections(read("live"), {})) == ["live"]
 
@@ -171,18 +161,15 @@ def await_pid(path: Path) -> int:
     return int(path.read_text())
 
 
-def test_cpu_time_is_that_of_the_program_alone(tmp_path: Path) -> None:
-    children = Children()
-    busy = children.run([sys.executable, "-c", SPIN], cwd=tmp_path, env=os.environ)
-    idle = children.run(["sleep", "0.3"], cwd=tmp_path, env=os.environ)
+def test_program_is_told_by_its_own_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
+    def run(*words: str) -> Ended:
+        return Children().run(words, cwd=tmp_path, env=os.environ)
+
+    busy, idle = run(sys.executable, "-c", SPIN), run("sleep", "0.3")
     assert busy.code == idle.code == 0
     assert busy.cpu_s > 0.2 > idle.cpu_s
-
-
-def test_exit_code_and_signal_are_told_apart(tmp_path: Path) -> None:
-    children = Children()
-    assert children.run(["sh", "-c", "exit 3"], cwd=tmp_path, env=os.environ).code == 3
-    assert children.run(["sh", "-c", "kill -9 $$"], cwd=tmp_path, env=os.environ).code == -9
+    assert run("sh", "-c", "exit 3").code == 3
+    assert run("sh", "-c", "kill -9 $$").code == -9
 
 
 def test_what_runs_and_its_own_children_end_with_the_run(tmp_path: Path) -> None:
@@ -271,12 +258,9 @@ def files_for(name: str) -> list[str]:
     return files_of_tests(CHECKOUT, [CHECKOUT / name])
 
 
-def test_module_is_tested_by_the_file_of_its_name() -> None:
+def test_module_is_tested_by_the_file_of_its_name_and_a_test_by_itself() -> None:
     assert files_for("rig/delayrig/setup/stamp.py") == ["tests/rig/setup/test_setup_stamp.py"]
     assert "tests/rig/test_runner.py" in files_for("tests/runner/report.py")
-
-
-def test_test_is_its_own_test() -> None:
     assert files_for("tests/rig/test_bus.py") == ["tests/rig/test_bus.py"]
 
 
@@ -295,17 +279,14 @@ def test_every_module_of_the_rig_has_some_test() -> None:
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
 
 
-def test_import_is_known_in_each_of_its_ways() -> None:
+def test_module_is_named_as_it_is_imported_in_each_of_the_ways() -> None:
+    assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
+    assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
     name = ["delayrig.setup.stamp"]
     assert imports_any("from delayrig.setup.stamp import read_marks\n", name)
     assert imports_any("import delayrig.setup.stamp\n", name)
     assert imports_any("    from delayrig.setup import errors, stamp\n", name)
     assert not imports_any("from delayrig.setup.stamps import x\n", name)
-
-
-def test_module_is_named_as_it_is_imported() -> None:
-    assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
-    assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
 
 
 @pytest.mark.parametrize("name", ["rig/none.py", "README.md", "/usr/lib/python3/dist-packages/x"])
@@ -328,31 +309,22 @@ def layer(name: str, *tests: CaseResult, is_sound: bool = True) -> LayerResult:
     return LayerResult(layer=name, tests=tests, is_sound=is_sound, took_s=61.0, cpu_s=2.0)
 
 
-def test_layer_is_closed_by_one_line_with_its_counts() -> None:
+def test_layer_is_closed_by_its_counts_and_how_long_it_took() -> None:
     tests = [one("a"), one("b"), one("c", Outcome.FAILED), one("d", Outcome.SKIPPED)]
     assert counted("unit", tests) == "unit: 2 passed, 1 failed, 1 skipped"
+    sound = layer("rig", one("a"))
+    assert layer_line(sound) == "-- rig: 1 tests took 1 min 1 s, 2.0 s of CPU: all well"
+    resumed = layer_line(replace(sound, before_s=200.0))
+    assert resumed.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
 
 
-def test_layer_says_how_long_it_took() -> None:
-    said = layer_line(layer("rig", one("a")))
-    assert said == "-- rig: 1 tests took 1 min 1 s, 2.0 s of CPU: all well"
-
-
-def test_layer_says_how_long_it_took_before_it_was_interrupted() -> None:
-    said = layer_line(replace(layer("rig", one("a")), before_s=200.0))
-    assert said.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
-
-
-def test_layer_that_broke_off_failed_though_none_of_its_tests_did() -> None:
+def test_layer_that_broke_off_failed_though_no_test_did_and_is_run_again_by_its_name() -> None:
     broken = layer("unit", one("a"), is_sound=False)
     assert not broken.good
     assert layer_line(broken).endswith(": FAILED")
-    assert "unit: see above" in list(closing_lines([broken], 62.0))
-
-
-def test_layer_that_broke_off_is_run_again_by_its_name() -> None:
-    results = [layer("unit", is_sound=False), layer("rig", one("a")), layer("live", is_sound=False)]
+    results = [broken, layer("rig", one("a")), layer("live", is_sound=False)]
     lines = list(closing_lines(results, 62.0))
+    assert "unit: see above" in lines
     assert "again: tests/run unit live" in lines
     assert "again: tests/run --last-failed" not in lines
     assert "again: tests/run --all unit live" in closing_lines(results, 62.0, all_tiers=True)
@@ -403,6 +375,8 @@ QUICK, WHOLE = Selection(), Selection(all_tiers=True)
 
 
 def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> None:
+    (tmp_path / "failed.json").write_text("{", encoding="utf-8")
+    assert failed_last(tmp_path) == {}
     remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
     remember(tmp_path, layer("guest", one("g", Outcome.FAILED)), QUICK)
     remember(tmp_path, layer("rig", one("a"), one("c")), QUICK)
@@ -427,11 +401,6 @@ def test_failed_test_that_is_gone_is_forgotten(
     remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
     remember(tmp_path, layer("rig", one("c"), is_sound=is_sound), selection)
     assert failed_last(tmp_path) == {"rig": left}
-
-
-def test_note_that_cannot_be_read_is_none(tmp_path: Path) -> None:
-    (tmp_path / "failed.json").write_text("{", encoding="utf-8")
-    assert failed_last(tmp_path) == {}
 
 
 class Layers:

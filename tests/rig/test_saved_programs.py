@@ -51,6 +51,11 @@ def saved(program: Path, tmp_path: Path) -> tuple[Subject, Path]:
     return subject, tmp_path / "gate" / FOLDER
 
 
+def provided(name: str, folder: Path, tmp_path: Path) -> Subject:
+    """Provides the program on another machine, given that folder of saved programs."""
+    return provide_program(name, recipes_with(folder), state(tmp_path / "there"), print)
+
+
 def recipes_with(folder: Path) -> Recipes:
     return msgspec.structs.replace(read_recipes(CHECKOUT), saved=str(folder))
 
@@ -64,11 +69,10 @@ def test_program_that_was_saved_is_provided_elsewhere_when_its_file_is_gone(
     shutil.rmtree(tmp_path / "here")
     program.unlink()
     assert [place.name for place in moved.iterdir()] == ["candidate"]
-    there = state(tmp_path / "there")
-    again = provide_program(subject.name, recipes_with(moved), there, print)
+    again = provided(subject.name, moved, tmp_path)
     assert again.archive_sha256 == subject.archive_sha256
     assert again.program_bytes != b""
-    assert Path(again.archive).is_relative_to(there.state)
+    assert Path(again.archive).is_relative_to(tmp_path / "there")
     assert wrong_machine(subject.name, Arch.ARM64) == ""
 
 
@@ -77,8 +81,7 @@ def test_program_that_was_saved_comes_before_what_lies_at_its_path_now(
 ) -> None:
     subject, folder = saved(program, tmp_path)
     shutil.copy(shutil.which("true") or "", program)
-    again = provide_program(subject.name, recipes_with(folder), state(tmp_path / "there"), print)
-    assert again.program_sha256 == subject.program_sha256
+    assert provided(subject.name, folder, tmp_path).program_sha256 == subject.program_sha256
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -86,11 +89,10 @@ def test_damaged_copy_among_the_images_is_copied_again(
     program: Path, tmp_path: Path, harm: Callable[[Path, random.Random], None]
 ) -> None:
     subject, folder = saved(program, tmp_path)
-    there = state(tmp_path / "there")
-    archive = Path(provide_program(subject.name, recipes_with(folder), there, print).archive)
+    archive = Path(provided(subject.name, folder, tmp_path).archive)
     for name in ("subject.cpio", "seal.json", "parts/usr/sbin/flashrom"):
         harm(archive.parent / name, random.Random(name))
-        again = provide_program(subject.name, recipes_with(folder), there, print)
+        again = provided(subject.name, folder, tmp_path)
         assert digest.of_file(archive) == subject.archive_sha256
         assert again.program_bytes == subject.program_bytes
 
@@ -103,7 +105,7 @@ def test_program_that_was_changed_since_is_refused(
     with (folder / "candidate" / file).open("ab") as changed:
         changed.write(b"x")
     with pytest.raises(BadInputError, match="its digest differs"):
-        provide_program(subject.name, recipes_with(folder), state(tmp_path / "there"), print)
+        provided(subject.name, folder, tmp_path)
 
 
 def test_program_that_was_not_saved_is_provided_as_ever(program: Path, tmp_path: Path) -> None:
@@ -112,8 +114,7 @@ def test_program_that_was_not_saved_is_provided_as_ever(program: Path, tmp_path:
     shutil.copy(program, other)
     assert not is_saved(f"path:{other}", recipes_with(folder))
     assert not is_saved(f"path:{program}", read_recipes(CHECKOUT))
-    again = provide_program(f"path:{other}", recipes_with(folder), state(tmp_path / "x"), print)
-    assert again.name == f"path:{other}"
+    assert provided(f"path:{other}", folder, tmp_path).name == f"path:{other}"
 
 
 MEASURED = make_cell(subject="path:/somewhere/a/flashrom")
@@ -166,17 +167,14 @@ def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
     assert picked.recipes.saved == str(folder)
 
 
-def test_folder_of_a_pipeline_has_its_gate_below(tmp_path: Path) -> None:
-    gate_folder(tmp_path / "gate-out" / "run")
-    picked = choose(
-        Asked(cell="candidate", run=tmp_path / "gate-out", subject="bundled"), find_paths()
-    )
-    assert picked.again[:3] == ("repro", "--from", str(tmp_path / "gate-out"))
-
-
-def test_part_that_both_sides_of_a_gate_have_is_no_choice(tmp_path: Path) -> None:
+def test_folder_of_a_pipeline_has_its_gate_below_and_a_part_of_both_sides_is_no_choice(
+    tmp_path: Path,
+) -> None:
+    gate, out = gate_folder(tmp_path / "gate-out" / "run"), tmp_path / "gate-out"
+    picked = choose(Asked(cell="candidate", run=out, subject="bundled"), find_paths())
+    assert picked.again[:3] == ("repro", "--from", str(out))
     with pytest.raises(BadInputError, match="part of 2 cells"):
-        choose(Asked(cell="group", run=gate_folder(tmp_path / "gate")), find_paths())
+        choose(Asked(cell="group", run=gate), find_paths())
 
 
 def test_other_subject_in_the_place_of_a_gate_has_no_side(tmp_path: Path) -> None:

@@ -20,13 +20,10 @@ import msgspec
 import pytest
 from delayrig.base.atomic_file import place_folder, write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import find_paths
 from delayrig.base.scratch import ScratchFolder, full_scratch
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.run.out_lock import FILE_NAME, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
-
-from tests.rig.builders import CHECKOUT
 
 LIMIT_S = 60
 HOLDS_ONE = """\
@@ -44,7 +41,6 @@ with scratch_beside(Path(sys.argv[1])) as folder:
     print(folder, flush=True)
     time.sleep(600)
 """
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")}
 MOMENTS_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
 
 
@@ -68,7 +64,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
             [sys.executable, "-c", HOLDS_ONE],
             stdout=subprocess.PIPE,
             text=True,
-            env=ENVIRONMENT | {"TMPDIR": str(tmp)},
+            env={**os.environ, "TMPDIR": str(tmp)},
         )
         for _ in range(2)
     ]
@@ -89,10 +85,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 def killed_while_making(made: Path) -> Path:
     """Starts a process that makes `made`, and kills it; returns the scratch folder that it left."""
     owner = subprocess.Popen(
-        [sys.executable, "-c", MAKES_ONE, str(made)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=ENVIRONMENT,
+        [sys.executable, "-c", MAKES_ONE, str(made)], stdout=subprocess.PIPE, text=True
     )
     try:
         folder = Path(first_line(owner))
@@ -142,14 +135,13 @@ def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
     assert len(list(tmp.iterdir())) == 4
 
 
-def test_folder_goes_with_its_owner(tmp: Path) -> None:
+def test_folder_goes_with_its_owner_and_a_missing_tmpdir_is_named(
+    tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ScratchFolder() as name:
         assert Path(name).parent == tmp
         assert sweep_scratch(tmp) == 0
     assert list(tmp.iterdir()) == []
-
-
-def test_missing_tmpdir_is_named(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp / "none"))
     with pytest.raises(BadInputError, match=f"TMPDIR {tmp}/none: No such file"):
         ScratchFolder()
@@ -169,21 +161,18 @@ def test_socket_in_it_has_a_path_that_the_kernel_takes(
         assert Path(folder).parent == long
 
 
-def test_full_place_is_told_by_the_file_that_found_no_room(tmp: Path) -> None:
-    inside = OSError(errno.ENOSPC, "full", str(tmp / "flashrom-rig-1-x" / "file"))
-    outside = OSError(errno.ENOSPC, "full", str(tmp.parent / "out" / "file"))
-    assert full_scratch(inside) == tmp
-    assert full_scratch(outside) is None
-
-
-def test_full_place_is_told_by_its_room_where_no_file_is_named(
+def test_full_place_is_told_by_the_file_that_found_no_room_or_by_its_room(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = OSError(errno.ENOSPC, "full")
-    assert full_scratch(error) is None
+    def full(*path: str) -> OSError:
+        return OSError(errno.ENOSPC, "full", *path)
+
+    assert full_scratch(full(str(tmp / "flashrom-rig-1-x" / "file"))) == tmp
+    assert full_scratch(full(str(tmp.parent / "out" / "file"))) is None
+    assert full_scratch(full()) is None
     small = shutil.disk_usage(tmp)._replace(free=4096)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: small)
-    assert full_scratch(error) == tmp
+    assert full_scratch(full()) == tmp
 
 
 @pytest.mark.parametrize("moment_s", MOMENTS_S)
@@ -256,13 +245,10 @@ def test_full_disk_leaves_what_was_there_and_names_file_and_remedy(tmp_path: Pat
     assert path.stat().st_size == LIMIT
 
 
-def test_device_is_written_to_and_not_replaced() -> None:
+def test_device_is_not_replaced_and_a_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="No space left on device"):
         write_atomically(Path("/dev/full"), b"x")
     assert Path("/dev/full").is_char_device()
-
-
-def test_folder_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="No such file or directory"):
         write_atomically(tmp_path / "none" / "a.json", b"x")
 
@@ -313,11 +299,6 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         preexec_fn=hold_sigint_back,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(CHECKOUT / "rig"),
-            "FLASHROM_RIG_STATE": str(find_paths().state),
-        },
     )
 
 
@@ -373,24 +354,20 @@ def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_run_that_ended_meanwhile_is_not_written_over(tmp_path: Path) -> None:
-    asked_s = time.time() - 1
-    (tmp_path / RESULTS).write_bytes(b"{}")
-    with (
-        pytest.raises(BadInputError, match="another run began and ended there"),
-        hold_out(tmp_path, asked_s=asked_s),
-    ):
-        pass
-    with hold_out(tmp_path, asked_s=None):
-        pass
-
-
-def test_folder_is_held_once(tmp_path: Path) -> None:
+def test_folder_is_held_once_and_not_where_a_run_ended_meanwhile(tmp_path: Path) -> None:
     with (
         hold_out(tmp_path, asked_s=None),
         pytest.raises(BadInputError, match=f"process {os.getpid()} since"),
         hold_out(tmp_path, asked_s=None),
     ):
+        pass
+    (tmp_path / RESULTS).write_bytes(b"{}")
+    with (
+        pytest.raises(BadInputError, match="another run began and ended there"),
+        hold_out(tmp_path, asked_s=time.time() - 1),
+    ):
+        pass
+    with hold_out(tmp_path, asked_s=None):
         pass
 
 

@@ -108,12 +108,9 @@ def test_end_of_the_time_keeps_the_best_and_says_so() -> None:
     assert shrunk.cell == steps[-1].cell
 
 
-def test_other_verdict_is_not_the_same_conviction() -> None:
+def test_other_verdict_is_not_the_same_conviction_and_none_is_refused() -> None:
     shrunk, _ = shrunk_by(lambda cell: cell.cores == 4, verdict=Verdict.CORRUPT)
     assert shrunk.result.verdict is Verdict.CORRUPT
-
-
-def test_cell_that_is_not_convicted_is_refused() -> None:
     with pytest.raises(BadInputError, match="nothing to shrink"):
         shrunk_by(lambda _: False)
 
@@ -140,14 +137,16 @@ def test_plan_of_the_cell_names_that_very_cell() -> None:
 
 
 def test_first_conviction_that_nobody_expected_is_taken() -> None:
+    def first(*cells: CellResult) -> str:
+        return first_conviction(Results(run=make_run_header(), cells=list(cells)), "x")
+
     known = make_result(make_cell(name="known"), verdict=Verdict.TOO_SHORT, expect=Expect.TOO_SHORT)
     news = make_result(make_cell(name="news"), verdict=Verdict.TOO_SHORT, expect=Expect.PASS)
     canary = make_result(make_cell(role=Role.CANARY), verdict=Verdict.TOO_SHORT)
-    header = make_run_header()
-    assert first_conviction(Results(run=header, cells=[canary, known, news]), "x") == news.id
-    assert first_conviction(Results(run=header, cells=[canary, known]), "x") == known.id
+    assert first(canary, known, news) == news.id
+    assert first(canary, known) == known.id
     with pytest.raises(BadInputError, match="no cell was convicted"):
-        first_conviction(Results(run=header, cells=[canary]), "x")
+        first(canary)
 
 
 def test_run_has_its_plan_already_and_takes_another_seed(

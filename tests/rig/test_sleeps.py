@@ -74,15 +74,18 @@ def told(wait: ObservedDelay) -> str:
     return "short" if wait.is_short else "good" if wait.is_judged else "unjudged"
 
 
-def test_whole_sleep_is_good_whatever_follows() -> None:
+def test_whole_sleep_is_good_and_one_that_a_request_followed_too_early_is_short() -> None:
     (wait,) = observed(call(MS, 0, MS + US), bus=(request(MS + 2 * US),))
     assert (told(wait), wait.shortest_ns) == ("good", MS + US - 4)
-
-
-def test_sleep_that_a_request_followed_too_early_is_short() -> None:
     (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(9 * MS),))
     assert told(wait) == "short"
     assert (wait.shortest_ns, wait.longest_ns) == (4 * MS - 4, 9 * MS)
+
+
+def test_sleep_that_nothing_followed_is_open() -> None:
+    waits = observed(call(10 * MS, 0, 4 * MS), bus=(request(3 * MS),))
+    assert [told(wait) for wait in waits] == ["open"]
+    assert INTERRUPTED in doubts_of(delays_of(), waits, must_wait=False)
 
 
 @pytest.mark.parametrize(
@@ -99,12 +102,6 @@ def test_sleep_that_is_made_good_elsewhere_is_judged_by_when_the_next_request_wa
 ) -> None:
     (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(read_ns),))
     assert told(wait) == found
-
-
-def test_sleep_that_nothing_followed_is_open() -> None:
-    waits = observed(call(10 * MS, 0, 4 * MS), bus=(request(3 * MS),))
-    assert [told(wait) for wait in waits] == ["open"]
-    assert INTERRUPTED in doubts_of(delays_of(), waits, must_wait=False)
 
 
 def test_request_that_was_sent_before_the_sleep_says_nothing_of_it() -> None:
@@ -125,21 +122,17 @@ def test_sleeps_that_go_on_are_one() -> None:
     assert waits[0].shortest_ns == 10 * MS + 9 * US - 4
 
 
-def test_rest_that_is_too_short_is_no_excuse() -> None:
-    calls = (call(10 * MS, 0, 4 * MS), call(2 * MS, 4 * MS + US, 6 * MS + 2 * US))
-    waits = observed(*calls, bus=(request(7 * MS),))
-    assert [told(wait) for wait in waits] == ["short", "good"]
-
-
-def test_sleep_that_goes_on_after_a_request_was_short() -> None:
-    calls = (call(10 * MS, 0, 4 * MS), call(6 * MS, 6 * MS, 12 * MS + US))
-    waits = observed(*calls, bus=(request(5 * MS),))
-    assert [told(wait) for wait in waits] == ["short", "good"]
-
-
-def test_sleep_of_another_thread_is_not_the_rest() -> None:
-    rest = call(6 * MS, 4 * MS + US, 11 * MS, thread=2)
-    waits = observed(call(10 * MS, 0, 4 * MS), rest, bus=(request(5 * MS),))
+@pytest.mark.parametrize(
+    ("rest", "read_ns"),
+    [
+        (call(2 * MS, 4 * MS + US, 6 * MS + 2 * US), 7 * MS),
+        (call(6 * MS, 6 * MS, 12 * MS + US), 5 * MS),
+        (call(6 * MS, 4 * MS + US, 11 * MS, thread=2), 5 * MS),
+    ],
+    ids=["it is too short", "it begins after a request", "it is another thread's"],
+)
+def test_rest_of_a_sleep_is_no_excuse(rest: DelayCall, read_ns: int) -> None:
+    waits = observed(call(10 * MS, 0, 4 * MS), rest, bus=(request(read_ns),))
     assert [told(wait) for wait in waits] == ["short", "good"]
 
 
@@ -180,38 +173,32 @@ def test_sleep_until_the_same_moment_goes_on() -> None:
     assert [told(wait) for wait in waits] == ["good", "good"]
 
 
-def test_sleep_until_a_moment_that_is_over_asks_for_nothing() -> None:
+def test_sleep_until_a_moment_that_is_over_asks_for_nothing_and_of_an_unknown_clock_is_open() -> (
+    None
+):
     assert observed(call(0, 130 * MS, 130 * MS + US, until_ns=120 * MS), bus=(rate(),)) == []
-
-
-def test_sleep_until_a_moment_of_an_unknown_clock_is_open() -> None:
     (wait,) = observed(call(0, 111 * MS, 121 * MS, until_ns=120 * MS))
     assert told(wait) == "open"
 
 
-def test_sleep_within_a_delay_is_the_delays() -> None:
+@pytest.mark.parametrize(
+    ("inner", "found"),
+    [
+        (call(9 * MS, US, 2 * MS), ["good"]),
+        (call(9 * MS, 11 * MS, 12 * MS), ["good", "short"]),
+        (call(9 * MS, US, 2 * MS, function=OTHER), ["good"]),
+        (call(11 * MS, US, 2 * MS, function=OTHER), ["good", "short"]),
+        (call(9 * MS, US, 2 * MS, function=DELAY), ["good", "short"]),
+    ],
+    ids=["sleep", "sleep behind it", "shorter delay", "longer delay", "in a handler"],
+)
+def test_wait_within_a_delay_is_the_delays_unless_it_is_longer_or_in_a_handler(
+    inner: DelayCall, found: list[str]
+) -> None:
     outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
-    waits = observed(outer, call(9 * MS, US, 2 * MS), bus=(request(11 * MS),))
-    assert [(wait.requested_ns, told(wait)) for wait in waits] == [(10 * MS, "good")]
-
-
-def test_sleep_behind_a_delay_is_its_own() -> None:
-    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
-    waits = observed(outer, call(9 * MS, 11 * MS, 12 * MS), bus=(request(13 * MS),))
-    assert [told(wait) for wait in waits] == ["good", "short"]
-
-
-@pytest.mark.parametrize(("asked_ns", "found"), [(9 * MS, ["good"]), (11 * MS, ["good", "short"])])
-def test_short_delay_within_a_longer_one_is_that_ones(asked_ns: int, found: list[str]) -> None:
-    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
-    waits = observed(outer, call(asked_ns, US, 2 * MS, function=OTHER))
+    waits = observed(outer, inner, bus=(request(13 * MS),))
     assert [told(wait) for wait in waits] == found
-
-
-def test_delay_in_a_handler_that_came_into_one_of_the_same_function_is_its_own() -> None:
-    outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
-    waits = observed(outer, call(9 * MS, US, 2 * MS, function=DELAY))
-    assert [told(wait) for wait in waits] == ["good", "short"]
+    assert waits[0].requested_ns == 10 * MS
 
 
 @pytest.mark.parametrize(("why", "doubts"), [(WALL_CLOCK, [UNREAD]), (NO_LIMIT, [])])

@@ -56,11 +56,10 @@ def swap_pages(path: Path) -> None:
         file.write(other + one)
 
 
-def test_what_is_as_it_was_made_is_sound(folder: Path) -> None:
+def test_what_is_as_it_was_made_is_sound_also_a_copy_whose_holes_are_filled(
+    folder: Path, tmp_path: Path
+) -> None:
     assert damaged(folder) == ""
-
-
-def test_copy_whose_holes_are_filled_is_sound(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
     for path in folder.iterdir():

@@ -18,8 +18,11 @@ def told(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["subjects", *arguments])
 
 
-def test_without_a_name_every_subject_is_listed() -> None:
+def test_without_a_name_every_subject_is_listed_and_one_that_is_none_is_bad_input(
+    tmp_path: Path,
+) -> None:
     assert {"bundled", "debian:bookworm", "path:BINARY"} <= set(told().output.split())
+    assert told(f"path:{tmp_path}/nowhere").exit_code == 2
 
 
 def test_delay_function_of_a_stripped_program_is_told_with_what_goes_past_it(
@@ -47,7 +50,3 @@ def test_function_that_the_user_names_is_taken(tmp_path: Path) -> None:
     done = told(f"path:{program}", "--delay-symbol", "poll_us")
     assert "1 delay function\n  poll_us" in done.output
     assert "found by user" in done.output
-
-
-def test_subject_that_is_none_is_bad_input(tmp_path: Path) -> None:
-    assert told(f"path:{tmp_path}/nowhere").exit_code == 2

@@ -58,16 +58,12 @@ def test_answer_counts_the_waits_and_those_that_are_not_slept() -> None:
     assert answer_of([]) == "No wait was seen call by call."
 
 
-def test_delay_function_that_calls_another_one_waits_once() -> None:
+def test_call_within_another_one_or_of_what_may_be_no_delay_function_is_left_out() -> None:
     calls = [delay(100, took_ns=100 * US, at=0), delay(100, took_ns=99 * US, at=10)]
     after = delay(100, took_ns=100 * US, at=100 * US)
     (row,) = requested_of([called(*calls, after)])
     assert (row.count, row.took_ns) == (2, 200 * US)
-
-
-def test_calls_of_what_may_be_no_delay_function_are_left_out() -> None:
-    calls = [delay(us, took_ns=7, at=us) for us in (100, 200, 300)]
-    assert requested_of([called(*calls, doubt="its argument may be anything")]) == []
+    assert requested_of([called(*calls, after, doubt="its argument may be anything")]) == []
 
 
 @pytest.mark.parametrize(
@@ -105,6 +101,10 @@ def test_no_wait_is_longer_than_its_gap_and_the_usual_service_is_no_wait() -> No
     assert found[1000].at_most_ns == 1030 * US
     assert found[1000].above_service_ns == 1000 * US
     assert found[500].count == 1
+    rows = list(found.values())
+    (table,) = tables_of(Survey(lines=[], calls=[], bus=rows, known=[], agreements=[]))
+    assert "bounds from the bus" in table.caption
+    assert "at most ms" in table.figures
 
 
 def test_waits_of_a_profile_are_known_by_name() -> None:
@@ -123,24 +123,16 @@ def test_waits_of_a_profile_are_known_by_name() -> None:
     assert known_waits(watched(*events), None) == []
 
 
-def test_the_bus_less_service_is_what_the_calls_took() -> None:
-    requests = bus([30, 30, 30 + 200])
+@pytest.mark.parametrize(("gap_us", "off_pct"), [(200, 0), (202, 1)])
+def test_the_bus_less_service_is_what_the_calls_took_or_they_differ_by_that(
+    gap_us: int, off_pct: float
+) -> None:
+    requests = bus([30, 30, 30 + gap_us])
     call = delay(200, took_ns=200 * US, at=event_time_ns(requests[2]) + 10)
     found = agreement_of(called(call, between=requests))
     assert found is not None
-    assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, 200 * US)
-    assert found.off_pct == 0
-
-
-def test_witnesses_that_differ_are_told_by_how_much() -> None:
-    requests = bus([30, 30, 30 + 202])
-    call = delay(200, took_ns=200 * US, at=event_time_ns(requests[2]) + 10)
-    found = agreement_of(called(call, between=requests))
-    assert found is not None
-    assert found.off_pct == pytest.approx(1.0)
-
-
-def test_without_calls_nothing_is_compared() -> None:
+    assert (found.calls, found.calls_ns, found.bus_ns) == (1, 200 * US, gap_us * US)
+    assert found.off_pct == pytest.approx(off_pct)
     assert agreement_of(watched(*sound_events(spi("0x05", read=5)))) is None
 
 
@@ -164,11 +156,3 @@ def test_survey_says_who_saw_the_waits(
     (line,) = survey_run(tmp_path).lines
     assert line.startswith("bundled: ")
     assert told in line
-
-
-def test_tables_call_bounds_what_they_are() -> None:
-    rows = bounds_of([watched(started(wake=0), *bus([30, 30, 500]))])
-    survey = Survey(lines=[], calls=[], bus=rows, known=[], agreements=[])
-    (table,) = tables_of(survey)
-    assert "bounds from the bus" in table.caption
-    assert "at most ms" in table.figures

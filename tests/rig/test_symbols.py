@@ -44,13 +44,18 @@ def compiled(folder: Path, *options: str) -> Path:
     return folder / "program"
 
 
+def address_of(symbols: Symbols, function: str) -> int:
+    """Returns the address of a function that the program has."""
+    address = symbols.function(function)
+    assert address is not None
+    return address
+
+
 def call_behind(symbols: Symbols, function: str, line: str) -> int:
     """Returns the return address of the call in that line."""
-    start = symbols.function(function)
-    assert start is not None
+    start = address_of(symbols, function)
     inside = [at for at in range(start, start + 200) if symbols.where(at) == line]
-    called = symbols.function("wait_here" if function == "outer" else "outer")
-    assert called is not None
+    called = address_of(symbols, "wait_here" if function == "outer" else "outer")
     return next(at for at in inside if _call_to(symbols, at) == called) + 5
 
 
@@ -74,45 +79,31 @@ def stack_of_wait(symbols: Symbols, *, frame_of_outer: int, bp: int = 0) -> Stac
 def test_function_is_found_and_lies_where_its_file_offset_says(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    symbols = read_symbols(compiled(tmp_path, *options))
-    address = symbols.function("wait_here")
-    assert address is not None
+    program = compiled(tmp_path, *options)
+    symbols = read_symbols(program)
+    address = address_of(symbols, "wait_here")
     assert symbols.address(symbols.file_offset(address)) == address
     assert symbols.where(address) == "wait_here (program.c:2)"
-
-
-def test_lines_are_found_without_an_index_of_units(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "-g")
+    # Lines are found also without an index of units.
     subprocess.run(["objcopy", "--remove-section=.debug_aranges", program], check=True)
-    symbols = read_symbols(program)
-    address = symbols.function("wait_here")
-    assert address is not None
-    assert symbols.where(address) == "wait_here (program.c:2)"
+    symbols = Symbols(program.read_bytes())
+    assert symbols.where(address_of(symbols, "wait_here")) == "wait_here (program.c:2)"
 
 
-def test_function_that_is_not_there_is_none(tmp_path: Path) -> None:
-    assert read_symbols(compiled(tmp_path)).function("wait_there") is None
+def test_without_lines_an_address_is_told_by_its_function(tmp_path: Path) -> None:
+    symbols = read_symbols(compiled(tmp_path))
+    assert symbols.where(address_of(symbols, "outer") + 2) == "outer+0x2"
+    assert symbols.function("wait_there") is None
+    with pytest.raises(ValueError, match="no code at"):
+        symbols.file_offset(1 << 40)
+    with pytest.raises(ValueError, match="no code at"):
+        symbols.address(1 << 40)
 
 
 def test_stripped_program_has_no_functions(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path, "-s"))
     assert symbols.function("wait_here") is None
     assert symbols.where(0x1139) == "0x1139"
-
-
-def test_without_lines_an_address_is_told_by_its_function(tmp_path: Path) -> None:
-    symbols = read_symbols(compiled(tmp_path))
-    address = symbols.function("outer")
-    assert address is not None
-    assert symbols.where(address + 2) == "outer+0x2"
-
-
-def test_no_code_lies_beyond_the_program(tmp_path: Path) -> None:
-    symbols = read_symbols(compiled(tmp_path))
-    with pytest.raises(ValueError, match="no code at"):
-        symbols.file_offset(1 << 40)
-    with pytest.raises(ValueError, match="no code at"):
-        symbols.address(1 << 40)
 
 
 def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
@@ -127,39 +118,37 @@ def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
     assert [symbols.where(at) for at in found] == [CALL_IN_OUTER, CALL_IN_MAIN]
 
 
-def test_callers_are_found_by_frame_pointers(tmp_path: Path) -> None:
+@pytest.fixture
+def framed(tmp_path: Path) -> tuple[Symbols, StackTop]:
+    """Returns the program compiled with frame pointers, and a stack of it."""
     symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
-    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
+    return symbols, stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
+
+
+def test_callers_are_found_by_frame_pointers_as_far_as_the_stack_was_recorded(
+    framed: tuple[Symbols, StackTop],
+) -> None:
+    symbols, top = framed
     found = symbols.callers(top, BASE)
     assert [symbols.where(at) for at in found] == [CALL_IN_OUTER, CALL_IN_MAIN]
-
-
-def test_callers_and_sizes_are_the_same_without_the_linkers_table(tmp_path: Path) -> None:
-    symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
-    untabled = tmp_path / "untabled"
-    command = ["objcopy", "--rename-section", ".eh_frame_hdr=.other", "program", "untabled"]
-    subprocess.run(command, check=True, cwd=tmp_path)
-    whole = read_symbols(untabled)
-    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
-    assert len(whole.callers(top, BASE)) == 2
-    assert whole.callers(top, BASE) == symbols.callers(top, BASE)
-    begin, end = symbols.text
-    assert [whole.size(at) for at in range(begin, end)] == [
-        symbols.size(at) for at in range(begin, end)
-    ]
-
-
-def test_callers_end_where_the_stack_was_not_recorded(tmp_path: Path) -> None:
-    symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
-    top = stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
     short = StackTop(sp=SP, bp=top.bp, words=top.words[:10])
     assert len(symbols.callers(short, BASE)) == 1
     assert symbols.callers(StackTop(sp=SP, bp=0, words=[]), BASE) == []
+    in_another_file = StackTop(sp=SP, bp=0, words=[BASE + (1 << 40)])
+    assert symbols.callers(in_another_file, BASE) == []
 
 
-def test_callers_end_where_another_file_begins(tmp_path: Path) -> None:
-    symbols = read_symbols(compiled(tmp_path, "-g"))
-    assert symbols.callers(StackTop(sp=SP, bp=0, words=[BASE + (1 << 40)]), BASE) == []
+def test_callers_and_sizes_are_the_same_without_the_linkers_table(
+    framed: tuple[Symbols, StackTop], tmp_path: Path
+) -> None:
+    symbols, top = framed
+    command = ["objcopy", "--rename-section", ".eh_frame_hdr=.other", "program", "untabled"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    whole = read_symbols(tmp_path / "untabled")
+    assert len(whole.callers(top, BASE)) == 2
+    assert whole.callers(top, BASE) == symbols.callers(top, BASE)
+    for at in range(*symbols.text):
+        assert whole.size(at) == symbols.size(at)
 
 
 def test_threads_that_ask_the_same_file_at_once_get_the_answers_that_one_would(
@@ -167,8 +156,7 @@ def test_threads_that_ask_the_same_file_at_once_get_the_answers_that_one_would(
 ) -> None:
     path = compiled(tmp_path, "-g")
     alone = Symbols(path.read_bytes())
-    start = alone.function("wait_here")
-    assert start is not None
+    start = address_of(alone, "wait_here")
     offset = alone.file_offset(start)
     expected = [(alone.address(offset), alone.where(at)) for at in range(start, start + 40)]
     shared = Symbols(path.read_bytes())

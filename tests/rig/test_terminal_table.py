@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables at any width of the terminal, canaries, energy, and the headline of a gate."""
 
-import io
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
-from delayrig.decision.decision import Decision, read_decision
+from delayrig.decision.decision import read_decision
 from delayrig.features.latency.host_place import EnergyMeter
 from delayrig.features.report.summary import headline
 from delayrig.features.survey.terminal import print_survey
@@ -25,7 +23,7 @@ from rich.console import Console
 
 from tests.rig.answered import make_answer, make_survey
 from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
-from tests.rig.reported import keep_gate, keep_run
+from tests.rig.reported import keep_gate, keep_run, shown
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, several, timed
 
 WIDTHS = (80, 120, 200)
@@ -34,10 +32,8 @@ LONG = "low-res-timers+busy-siblings"
 
 def printed(table: FittedTable, width: int) -> list[str]:
     """Returns the lines of the table without trailing spaces."""
-    console = Console(file=io.StringIO(), width=width, no_color=True)
-    console.print(table)
-    assert isinstance(console.file, io.StringIO)
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+    lines = shown(lambda console: console.print(table), width).splitlines()
+    return [line.rstrip() for line in lines]
 
 
 def table_of(*, least: tuple[str, ...] = ()) -> FittedTable:
@@ -96,29 +92,25 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
-def shown(console: Console, stored: Path) -> None:
+def print_all(console: Console, stored: Path) -> None:
     console.print(cell_table(read_results(stored / "run").cells))
     console.print(decision_table(read_decision(stored / "gate").cells))
     print_survey(make_survey(), console)
     print_answer(make_answer(), console, out="out")
 
 
-def words_shown(show: Callable[[Console, Path], None], stored: Path, width: int) -> set[str]:
+def words_shown(stored: Path, width: int) -> set[str]:
     """Returns the words on a terminal of that width; a broken word counts as its parts."""
-    console = Console(file=io.StringIO(), width=width, no_color=True)
-    show(console, stored)
-    assert isinstance(console.file, io.StringIO)
-    return set(console.file.getvalue().split())
+    return set(shown(lambda console: print_all(console, stored), width).split())
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_word_is_broken_at_any_width(stored: Path, width: int) -> None:
-    everything = words_shown(shown, stored, 1000)
-    assert words_shown(shown, stored, width) <= everything
+    assert words_shown(stored, width) <= words_shown(stored, 1000)
 
 
 def test_verdicts_are_always_there_and_a_wide_terminal_has_more(stored: Path) -> None:
-    narrow, usual, wide = (words_shown(shown, stored, width) for width in WIDTHS)
+    narrow, usual, wide = (words_shown(stored, width) for width in WIDTHS)
     assert {"too_short", "unsafe", "(expected)", "verdict", "outcome"} <= narrow
     assert {"baseline", "candidate"} <= wide - usual
     assert narrow < usual < wide
@@ -128,18 +120,15 @@ CANARY = make_cell(name="canary", role=Role.CANARY, expect=Expect.TOO_SHORT)
 CONTROL = make_cell(name="control", role=Role.CONTROL)
 
 
-def printed_of_results_terminal(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
+def printed_results(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
     results = Results(run=make_run_header(), cells=list(cells))
-    console = Console(file=io.StringIO(), width=200)
-    print_results(results, code, console, out="out")
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return shown(lambda console: print_results(results, code, console, out="out"), 200)
 
 
 def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> None:
     convicted = make_result(CANARY, verdict=Verdict.TOO_SHORT)
     acquitted = make_result(CONTROL, verdict=Verdict.PASS)
-    said = printed_of_results_terminal(convicted, acquitted)
+    said = printed_results(convicted, acquitted)
     assert f"\ntoo_short {convicted.id}" not in said
     assert "2 canaries and controls are as they must be." in said
 
@@ -147,16 +136,16 @@ def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> 
 def test_control_that_was_convicted_is_listed_with_its_command() -> None:
     canary = make_result(CANARY, verdict=Verdict.TOO_SHORT)
     control = make_result(CONTROL, verdict=Verdict.TOO_SHORT)
-    said = printed_of_results_terminal(canary, control, code=ExitCode.RIG_FAULT)
+    said = printed_results(canary, control, code=ExitCode.RIG_FAULT)
     assert f"\ntoo_short {control.id}" in said
     assert f"again: {control.rerun}" in said
     assert "as they must be" not in said
 
 
 def test_conviction_that_a_plan_foresaw_is_still_explained() -> None:
-    shown = make_cell(name="demonstration", expect=Expect.TOO_SHORT)
-    said = printed_of_results_terminal(make_result(shown, verdict=Verdict.TOO_SHORT))
-    assert f"\ntoo_short {shown.id}" in said
+    foreseen = make_cell(name="demonstration", expect=Expect.TOO_SHORT)
+    said = printed_results(make_result(foreseen, verdict=Verdict.TOO_SHORT))
+    assert f"\ntoo_short {foreseen.id}" in said
     assert UNWATCHED in said
 
 
@@ -166,18 +155,23 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def begun(machine: Path) -> EnergyMeter:
+    """Returns a meter of the machine with these files, which has begun."""
+    meter = EnergyMeter(machine)
+    meter.begin()
+    return meter
+
+
+def test_machine_that_tells_nothing_has_no_power(tmp_path: Path) -> None:
+    meter = begun(tmp_path)
+    assert (meter.is_there, meter.mean_mw()) == (False, None)
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     now = [5]
     monkeypatch.setattr(time, "monotonic_ns", lambda: now[0])
     return now
-
-
-def test_machine_that_tells_nothing_has_no_power(tmp_path: Path) -> None:
-    meter = EnergyMeter(tmp_path)
-    assert not meter.is_there
-    meter.begin()
-    assert meter.mean_mw() is None
 
 
 def test_counters_of_all_packages_are_summed_up_and_parts_of_them_are_not(
@@ -187,8 +181,7 @@ def test_counters_of_all_packages_are_summed_up_and_parts_of_them_are_not(
         write(tmp_path / "powercap" / name / "energy_uj", "1000\n")
         for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0")
     ]
-    meter = EnergyMeter(tmp_path)
-    meter.begin()
+    meter = begun(tmp_path)
     for counter in counters:
         write(counter, "5001000\n")
     clock[0] += 2_000_000_000
@@ -200,8 +193,7 @@ def test_counter_that_began_anew_has_used_what_was_left_of_its_range(
 ) -> None:
     counter = write(tmp_path / "powercap" / "intel-rapl:0" / "energy_uj", "900000")
     write(counter.parent / "max_energy_range_uj", "1000000")
-    meter = EnergyMeter(tmp_path)
-    meter.begin()
+    meter = begun(tmp_path)
     write(counter, "100000")
     clock[0] += 1_000_000_000
     assert meter.mean_mw() == 200
@@ -211,8 +203,7 @@ def test_counter_that_began_anew_has_used_what_was_left_of_its_range(
 def test_battery_tells_while_it_is_used(tmp_path: Path, status: str, power: int | None) -> None:
     write(tmp_path / "power_supply" / "BAT0" / "power_now", "7500000\n")
     write(tmp_path / "power_supply" / "BAT0" / "status", f"{status}\n")
-    meter = EnergyMeter(tmp_path)
-    meter.begin()
+    meter = begun(tmp_path)
     assert meter.mean_mw() == power
 
 
@@ -221,65 +212,57 @@ US = 1000
 
 
 def lasted(what: str, requested_ns: int, longest_ns: int) -> Evidence:
-    return msgspec.structs.replace(
-        make_evidence(Witness.BUS),
-        what=what,
-        requested_ns=requested_ns,
-        actual_ns=(longest_ns - 1, longest_ns),
-        margin_ns=longest_ns - requested_ns,
-    )
+    facts = {"what": what, "requested_ns": requested_ns, "margin_ns": longest_ns - requested_ns}
+    actual_ns = (longest_ns - 1, longest_ns)
+    return msgspec.structs.replace(make_evidence(Witness.BUS), actual_ns=actual_ns, **facts)
 
 
 def told(before: list[CellResult], after: list[CellResult]) -> str:
-    decision: Decision = decided(before, after)
-    said = headline(decision)
+    said = headline(decided(before, after))
     assert AFTER not in said
     return said
 
 
-def unsafe(*evidence: Evidence, verdict: Verdict = Verdict.TOO_SHORT, reason: str = "") -> str:
-    facts: dict[str, Any] = {"evidence": list(evidence), "verdict": verdict, "reason": reason}
-    return told([timed(BEFORE)], [timed(AFTER, **facts)])
+def unsafe(**facts: Any) -> str:
+    """Returns what is told of a candidate with these facts, which is unsafe."""
+    return told([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
+
+
+EARLY = msgspec.structs.replace(
+    make_evidence(),
+    what="RDID (0x9f) came 40000 ns before",
+    margin_ns=-40_000,
+    rule="tres",
+    command="RDID (0x9f)",
+)
+SITE = SiteWaits(
+    callers=["a (a.c:1)"],
+    requested_ns=10 * MS,
+    count=1,
+    short=1,
+    least_ns=(40 * US, 40 * US),
+    error_ns=0,
+)
 
 
 @pytest.mark.parametrize(
-    ("item", "words"),
+    ("facts", "words"),
     [
-        (lasted(WAIT, SECOND, SECOND // 2), "a wait of 1 s lasts 0.5 s"),
-        (
-            msgspec.structs.replace(
-                make_evidence(),
-                what="RDID (0x9f) came 40000 ns before",
-                margin_ns=-40_000,
-                rule="tres",
-                command="RDID (0x9f)",
-            ),
-            "RDID (0x9f) comes 40 us before the part is ready",
-        ),
+        ({"evidence": [lasted(WAIT, SECOND, SECOND // 2)]}, "a wait of 1 s lasts 0.5 s"),
+        ({"evidence": [EARLY]}, "RDID (0x9f) comes 40 us before the part is ready"),
+        ({"waits": [SITE]}, "a wait of 10 ms lasts 0.04 ms"),
+        ({"reason": "10 ms were 3"}, "10 ms were 3"),
     ],
 )
-def test_wait_that_is_too_short_is_told_with_its_length(item: Evidence, words: str) -> None:
-    assert unsafe(item) == f"Unsafe: {words}"
+def test_wait_that_is_too_short_is_told_with_its_length_if_that_is_known(
+    facts: dict[str, Any], words: str
+) -> None:
+    assert unsafe(**facts) == f"Unsafe: {words}"
 
 
-def test_delay_that_is_too_short_is_told_with_its_length() -> None:
-    site = SiteWaits(
-        callers=["a (a.c:1)"],
-        requested_ns=10 * MS,
-        count=1,
-        short=1,
-        least_ns=(40 * US, 40 * US),
-        error_ns=0,
-    )
-    facts: dict[str, Any] = {"waits": [site], "verdict": Verdict.TOO_SHORT}
-    assert told([timed(BEFORE)], [timed(AFTER, **facts)]) == (
-        "Unsafe: a wait of 10 ms lasts 0.04 ms"
-    )
-
-
-def test_lost_data_and_a_wait_of_no_known_length_are_told_in_words() -> None:
-    assert unsafe(verdict=Verdict.CORRUPT) == "Unsafe: data was corrupted"
-    assert unsafe(reason="10 ms were 3") == "Unsafe: 10 ms were 3"
+def test_lost_data_are_told_in_words() -> None:
+    lost = timed(AFTER, verdict=Verdict.CORRUPT)
+    assert told([timed(BEFORE)], [lost]) == "Unsafe: data was corrupted"
 
 
 def test_slower_is_told_with_absolute_figures() -> None:

@@ -51,38 +51,29 @@ def trial(value: int, time: int, cpu: int, *, safe: bool = True) -> Trial:
     return Trial(value_us=value, safe=safe, time_ns=(time,), cpu_ns=(cpu,))
 
 
-# Tests of the rule.
-
-
 def test_an_unsafe_value_is_never_recommended_however_good_it_is() -> None:
     choice = recommend([trial(10, 1, 1, safe=False), trial(100, 900, 900)], accurate_us=None)
     assert choice.value_us == 100
     assert choice.safe == (100,)
-
-
-def test_nothing_is_recommended_where_nothing_is_safe() -> None:
     assert recommend([trial(10, 1, 1, safe=False)], accurate_us=1).value_us is None
     assert recommend([], accurate_us=1).value_us is None
 
 
-def test_exactly_two_percent_slower_is_quick_and_a_nanosecond_more_is_not() -> None:
+def test_exactly_2_percent_slower_and_5_percent_more_cpu_are_the_limits() -> None:
     trials = [trial(1000, 10_000, 900), trial(100, 10_200, 10), trial(10, 10_201, 1)]
     choice = recommend(trials, accurate_us=None)
     assert choice.quick == (100, 1000)
     assert choice.value_us == 100
-
-
-def test_exactly_five_percent_more_cpu_is_frugal_and_a_nanosecond_more_is_not() -> None:
     trials = [trial(1, 100, 10_000), trial(2, 100, 10_500), trial(3, 100, 10_501)]
     assert recommend(trials, accurate_us=None).frugal == (1, 2)
 
 
-def test_of_equals_the_smallest_that_is_accurate_is_taken_else_the_largest() -> None:
+@pytest.mark.parametrize(("accurate_us", "us"), [(50, 50), (51, 100), (501, 500), (None, 500)])
+def test_of_equals_the_smallest_that_is_accurate_is_taken_else_the_largest(
+    accurate_us: int | None, us: int
+) -> None:
     trials = [trial(us, 100, 100) for us in (0, 50, 100, 500)]
-    assert recommend(trials, accurate_us=50).value_us == 50
-    assert recommend(trials, accurate_us=51).value_us == 100
-    assert recommend(trials, accurate_us=501).value_us == 500
-    assert recommend(trials, accurate_us=None).value_us == 500
+    assert recommend(trials, accurate_us=accurate_us).value_us == us
 
 
 def test_every_profile_counts_and_the_bar_is_raised_where_no_value_is_quick_in_all() -> None:
@@ -105,9 +96,6 @@ def test_pareto_keeps_what_nothing_else_beats() -> None:
     assert pareto(points) == [0, 2, 100]
 
 
-# Tests of users' values.
-
-
 def test_values_come_sorted() -> None:
     assert parse_values("100, 0,2") == [0, 2, 100]
     assert len(parse_values(DEFAULT)) == 9
@@ -116,12 +104,8 @@ def test_values_come_sorted() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("10,x", "'x'"),
-        ("1.5", "'1.5'"),
-        ("", "''"),
-        ("10,-5", "-5 is negative"),
-        ("7,7", "7 is there twice"),
-        ("4294967296", "4294967296"),
+        *(("10,x", "'x'"), ("1.5", "'1.5'"), ("", "''"), ("10,-5", "-5 is negative")),
+        *(("7,7", "7 is there twice"), ("4294967296", "4294967296")),
     ],
 )
 def test_a_value_that_is_none_is_named_with_its_option(text: str, named: str) -> None:
@@ -131,13 +115,10 @@ def test_a_value_that_is_none_is_named_with_its_option(text: str, named: str) ->
     assert caught.value.hint
 
 
-def test_a_guest_is_its_speed_its_cores_and_its_hazards() -> None:
+@pytest.mark.parametrize("word", ["62", "77x1", "62x3", "62x1:nonsense", "62x1:busy-siblings"])
+def test_a_guest_is_its_speed_its_cores_and_its_hazards_and_is_named_otherwise(word: str) -> None:
     guest = parse_guest("62x2:low-res-timers+busy-siblings")
     assert guest.name == "62 MIPS, 2 cores, low-res-timers, busy-siblings"
-
-
-@pytest.mark.parametrize("word", ["62", "77x1", "62x3", "62x1:nonsense", "62x1:busy-siblings"])
-def test_a_guest_that_is_none_is_named(word: str) -> None:
     with pytest.raises(BadInputError) as caught:
         parse_guest(word)
     assert f"--guest {word!r}" in caught.value.message
@@ -151,9 +132,7 @@ def test_each_job_moves_once_into_each_guest() -> None:
     found = moved(cells, guests)
     assert len({cell.id for cell in found}) == len(found) == 4
     assert {profile_of(cell).name for cell in found} == {guest.name for guest in guests}
-
-
-# Tests of our own programs.
+    assert profile_of(make_cell(lane=LaneName.HOST)).name == "this machine"
 
 
 @pytest.mark.long("two builds from nothing; quick: what is built of a user's own command")
@@ -170,16 +149,33 @@ def test_values_that_were_not_there_before_are_built_beside_those_that_were(tmp_
     assert b"delay_minimum_sleep_us 4294967295 " in printed.stdout
 
 
-# Tests of other programs.
-
-
-def test_a_command_without_a_place_for_the_value_is_refused() -> None:
-    with pytest.raises(BadInputError, match="no \\{threshold\\} in"):
-        check_command("make")
-
-
 def build(command: str, *values: int) -> list[Candidate]:
     return build_candidates(command, values, find_paths(), print)
+
+
+@pytest.mark.parametrize(
+    ("command", "values", "said", "hint"),
+    [
+        ("echo nothing-{threshold}", (10,), ["names no file"], "echo"),
+        ("echo /bin/true # {threshold}", (0, 2), ["0 and 2 us are the same"], ""),
+        (
+            "echo first; echo worse >&2; exit 7 # {threshold}",
+            (10,),
+            ["--build for 10 us", "ended with 7", "first\n  worse"],
+            "",
+        ),
+    ],
+    ids=["no file", "one program", "failure"],
+)
+def test_build_that_fails_or_makes_no_program_of_its_own_is_refused(
+    command: str, values: tuple[int, ...], said: list[str], hint: str
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        build(command, *values)
+    assert all(words in caught.value.message for words in said)
+    assert hint in caught.value.hint
+    with pytest.raises(BadInputError, match="no \\{threshold\\} in"):
+        check_command("make")
 
 
 UPSTREAM = {
@@ -210,25 +206,6 @@ def test_documented_command_builds_a_tree_with_flashroms_own_option(
     assert [subprocess.run([each.program], check=False).returncode for each in candidates] == [3, 7]
 
 
-def test_a_build_that_fails_shows_its_last_lines_and_its_value() -> None:
-    with pytest.raises(BadInputError) as caught:
-        build("echo first; echo worse >&2; exit 7 # {threshold}", 10)
-    assert "--build for 10 us" in caught.value.message
-    assert "ended with 7" in caught.value.message
-    assert "first\n  worse" in caught.value.message
-
-
-def test_a_build_that_names_no_file_says_how_to() -> None:
-    with pytest.raises(BadInputError, match="names no file") as caught:
-        build("echo nothing-{threshold}", 10)
-    assert "echo" in caught.value.hint
-
-
-def test_builds_that_are_one_program_are_refused() -> None:
-    with pytest.raises(BadInputError, match="0 and 2 us are the same"):
-        build("echo /bin/true # {threshold}", 0, 2)
-
-
 def test_a_build_that_writes_over_the_last_one_is_kept_apart(tmp_path: Path) -> None:
     programs = {1: "/bin/true", 2: "/bin/false"}
     cases = " ".join(f"{value}) cp {path} {tmp_path}/p;;" for value, path in programs.items())
@@ -238,18 +215,19 @@ def test_a_build_that_writes_over_the_last_one_is_kept_apart(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize("word", ["/bin/true", "5=", "5=/nowhere/flashrom", "x=/bin/true"])
-def test_a_given_program_that_is_none_is_named(word: str) -> None:
-    with pytest.raises(BadInputError, match="--binary"):
-        given_candidates([word])
-
-
-def test_a_value_given_twice_is_refused() -> None:
-    with pytest.raises(BadInputError, match="5 is there twice"):
-        given_candidates(["5=/bin/true", "5=/bin/false"])
-
-
-# Tests of figures.
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        *(([word], "--binary") for word in ("/bin/true", "5=", "5=/nowhere/flashrom")),
+        (["x=/bin/true"], "--binary"),
+        (["5=/bin/true", "5=/bin/false"], "5 is there twice"),
+    ],
+)
+def test_given_program_that_is_none_or_of_a_value_given_twice_is_refused(
+    words: list[str], said: str
+) -> None:
+    with pytest.raises(BadInputError, match=said):
+        given_candidates(words)
 
 
 def measured(
@@ -264,48 +242,27 @@ def measured(
 
 
 def test_one_conviction_makes_a_value_unsafe_and_a_doubt_keeps_it_from_being_safe() -> None:
-    found = costs_of(
-        [
-            measured(1, Verdict.PASS, Verdict.TOO_SHORT),
-            measured(2, Verdict.PASS, Verdict.INCONCLUSIVE),
-            measured(3, Verdict.PASS),
-        ]
-    )
+    seconds = (Verdict.TOO_SHORT, Verdict.INCONCLUSIVE, Verdict.PASS)
+    found = costs_of([measured(us, Verdict.PASS, each) for us, each in enumerate(seconds, start=1)])
     assert [cost.standing for cost in found] == [Standing.UNSAFE, Standing.DOUBT, Standing.SAFE]
     assert [each.safe for each in trials_of(found)] == [False, False, True]
 
 
 def test_jobs_are_summed_up_and_rounds_are_medians() -> None:
-    (cost,) = costs_of(
-        [
-            measured(1, Verdict.PASS, Verdict.PASS, Verdict.PASS, time_ns=100),
-            measured(1, Verdict.PASS, Verdict.PASS, Verdict.PASS, time_ns=1000, chip="M25P80"),
-        ]
-    )
+    rounds = [Verdict.PASS] * 3
+    other = measured(1, *rounds, time_ns=1000, chip="M25P80")
+    (cost,) = costs_of([measured(1, *rounds, time_ns=100), other])
     assert cost.time_ns == 101 + 1001
     assert cost.margin_ns == 1
 
 
-def test_a_job_that_one_program_cannot_do_is_left_out_for_all() -> None:
-    found = costs_of(
-        [
-            measured(1, Verdict.PASS),
-            measured(1, Verdict.SKIPPED, chip="M25P80"),
-            measured(2, Verdict.PASS),
-            measured(2, Verdict.PASS, chip="M25P80"),
-        ]
-    )
+def test_job_that_one_program_cannot_do_is_left_out_for_all_on_that_architecture() -> None:
+    did, did_other = measured(1, Verdict.PASS), measured(2, Verdict.PASS, chip="M25P80")
+    could_not = measured(1, Verdict.SKIPPED, chip="M25P80")
+    found = costs_of([did, could_not, measured(2, Verdict.PASS), did_other])
     assert [cost.time_ns for cost in found] == [100 * MS, 100 * MS]
-
-
-def test_job_that_one_architecture_could_not_do_is_judged_in_the_others() -> None:
-    found = costs_of(
-        [
-            measured(1, Verdict.SKIPPED, arch=Arch.ARM64),
-            measured(1, Verdict.PASS),
-            measured(1, Verdict.PASS, arch=Arch.ARM64, chip="M25P80"),
-        ]
-    )
+    could_not = measured(1, Verdict.SKIPPED, arch=Arch.ARM64)
+    found = costs_of([could_not, did, measured(1, Verdict.PASS, arch=Arch.ARM64, chip="M25P80")])
     assert [cost.profile for cost in found] == ["250 MIPS, 1 core", "250 MIPS, 1 core, arm64"]
 
 
@@ -314,18 +271,14 @@ def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
     assert [fact.accurate_us(way) for way in (NORMAL, SLACK, FIFO)] == [1000, 100, 10]
 
 
-def test_the_proposal_holds_on_a_machine_like_its_own() -> None:
+def test_the_proposal_holds_on_a_machine_like_its_own_and_coarse_timers_are_told() -> None:
     found = {finding.claim: finding for finding in reasoning({"m": FINE}, realtime=True)}
     assert found["a context switch takes about 2 us"].holds
     assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
     normal = found["sleeps of 100 us are accurate to 10 % at normal priority"]
     assert not normal.holds
     assert "timer slack of 50 us" in normal.words
-
-
-def test_coarse_timers_are_told_by_their_tick() -> None:
-    words = [finding.words for finding in reasoning({"m": COARSE}, realtime=True)]
-    assert all("HZ=250" in each for each in words)
+    assert all("HZ=250" in each.words for each in reasoning({"m": COARSE}, realtime=True))
 
 
 def test_the_answer_says_what_why_and_what_is_unsafe() -> None:
@@ -346,15 +299,8 @@ def test_the_answer_says_what_why_and_what_is_unsafe() -> None:
 
 
 def test_shares_are_words_where_there_is_one() -> None:
-    assert [share(1, 12), share(100, 100), share(10, 11), share(1, 30)] == [
-        "a twelfth",
-        "100 %",
-        "91 %",
-        "3 %",
-    ]
-
-
-# Tests of folders.
+    shares = [share(1, 12), share(100, 100), share(10, 11), share(1, 30)]
+    assert shares == ["a twelfth", "100 %", "91 %", "3 %"]
 
 
 def candidate(value: int) -> Candidate:
@@ -415,12 +361,5 @@ def test_coarse_timers_are_looked_at_in_each_guest_without_running_jobs_there() 
         (job_of(cells[1]), ("low-res-timers",)),
     ]
     assert [cell.hazards for cell in found if cell.subject == "path:/f-1"] == [()]
-
-
-def test_a_plan_without_jobs_for_the_programs_is_refused() -> None:
     with pytest.raises(BadInputError, match="has no cell"):
         plan_trials([make_cell(subject="bundled")], [candidate(1)], [])
-
-
-def test_this_machine_is_one_profile() -> None:
-    assert profile_of(make_cell(lane=LaneName.HOST)).name == "this machine"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer of `rig/rig threshold`: its words, priorities, lists of machines, odd guests."""
 
-import io
 import os
 import subprocess
 import sys
@@ -25,9 +24,9 @@ from delayrig.features.threshold.page import threshold_page
 from delayrig.features.threshold.recommendation_text import build_words
 from delayrig.features.threshold.terminal import print_answer
 from msgspec.structs import replace
-from rich.console import Console
 
 from tests.rig.answered import make_answer, make_cost, make_evidence, make_sleep_facts
+from tests.rig.reported import shown
 from tests.rig.upstream_tree import RELEASES, laid_out
 
 OPTION = "-Ddelay_minimum_sleep_us="
@@ -50,10 +49,8 @@ OFFICE, BOARDS = "1000 MIPS, 2 cores", "62 MIPS, 1 core"
 
 def printed(**changes: object) -> list[str]:
     """Returns the lines that the terminal shows of an answer with the changes."""
-    console = Console(file=io.StringIO(), width=80, no_color=True)
-    print_answer(replace(make_answer(), **changes), console, out="out")
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
+    changed = replace(make_answer(), **changes)
+    return shown(lambda console: print_answer(changed, console, out="out")).splitlines()
 
 
 def test_answer_comes_first_then_the_lines_for_the_build_then_what_they_rest_on() -> None:
@@ -68,8 +65,12 @@ def test_answer_comes_first_then_the_lines_for_the_build_then_what_they_rest_on(
     assert lines[-1].startswith("results: out/")
 
 
-def test_without_a_value_there_is_nothing_to_build() -> None:
+def test_without_a_value_there_is_nothing_to_build_and_upstreams_default_is_said_to_be_that() -> (
+    None
+):
     assert not any(OPTION in line for line in printed(recommended_us=None))
+    assert any("since 1.5 it is the default" in line for line in printed(recommended_us=100))
+    assert not any("it is the default" in line for line in printed(recommended_us=1000))
 
 
 def test_page_has_the_lines_for_the_build_then_the_chart_then_the_reasons() -> None:
@@ -83,11 +84,6 @@ def test_page_shows_a_profile_in_which_nothing_is_safe() -> None:
     answer = answered([replace(cost, **doubt) for cost in costs(BOARDS, *EQUALS)])
     assert exit_code_of(answer) is ExitCode.INCONCLUSIVE
     assert BOARDS in threshold_page(answer).decode()
-
-
-def test_upstreams_own_default_is_said_to_be_that() -> None:
-    assert any("since 1.5 it is the default" in line for line in printed(recommended_us=100))
-    assert not any("it is the default" in line for line in printed(recommended_us=1000))
 
 
 @pytest.mark.parametrize("release", ["1.4", "1.6", "1.7", "1.8"])
@@ -112,19 +108,14 @@ def test_printed_line_of_make_builds_a_tree_with_that_threshold(tmp_path: Path) 
 def pasted(line: str, folder: Path) -> str:
     """Runs the line in a shell, where it must succeed; returns its standard output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
     done = subprocess.run(
-        line,
-        shell=True,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
+        line, shell=True, cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-# Tests of the program's priority.
 def costs(profile: str, *figures: tuple[int, int, int]) -> list[Cost]:
     return [make_cost(*figure, profile) for figure in figures]
 
@@ -157,7 +148,6 @@ def test_a_program_that_sets_no_policy_stays_at_normal_priority(tmp_path: Path) 
     assert asks_for_priority(tmp_path / "raising")
 
 
-# Tests of a list of machines.
 def listed(tmp_path: Path, text: str = MACHINES) -> Path:
     (tmp_path / "list.toml").write_text(text)
     return tmp_path / "list.toml"
@@ -196,9 +186,7 @@ def of_list(tmp_path: Path, *boards: tuple[int, int, int], **changes: object) ->
     )
 
 
-def test_the_present_value_fits_where_it_costs_no_more_than_the_rule_allows(
-    tmp_path: Path,
-) -> None:
+def test_the_present_value_fits_where_it_costs_no_more_than_the_rule_allows(tmp_path: Path) -> None:
     answer = of_list(tmp_path, *EQUALS)
     assert answer.present
     assert (answer.present.fit, exit_code_of(answer)) == (Fit.YES, ExitCode.PASS)
@@ -278,23 +266,19 @@ def test_one_odd_guest_is_named_and_does_not_decide() -> None:
 def test_an_odd_guest_whose_request_costs_the_others_nothing_is_followed() -> None:
     alike = [*(make_cost(1000, 1000, 104, name) for name in COMMON), *COSTS[:2], *COSTS[4:]]
     made = answer(sorted(alike, key=lambda each: (each.profile == ODD, each.value_us)))
-    assert made.recommended_us == 1000
-    assert made.odd == []
+    assert (made.recommended_us, made.odd) == (1000, [])
 
 
-def test_the_weightier_half_decides() -> None:
+def test_the_weightier_half_decides_and_names_the_guest_that_pays() -> None:
     made = answer(COSTS, odd=2)
     assert made.recommended_us == 1000
+    assert f"(on {COMMON[1]} +90.0 % beside" in made.lines[0]
     assert [line for line in made.lines if "compromise" in line] == [
         f"It is a compromise: {name} pays +90.0 % of CPU time and +0.0 % of time beside its own"
         " best, 100 us. `--weight` says which profile counts more."
         for name in COMMON
     ]
     assert answer(COSTS, odd=5).lines[1:3] == made.lines[1:3]
-
-
-def test_a_sum_does_not_hide_the_guest_that_pays() -> None:
-    assert f"(on {COMMON[1]} +90.0 % beside" in answer(COSTS, odd=2).lines[0]
 
 
 def test_what_is_unsafe_on_a_guest_without_weight_is_not_recommended() -> None:
@@ -313,19 +297,13 @@ def test_each_profile_says_what_the_common_value_costs_it() -> None:
     assert odd.others.cpu == 0.9
 
 
-def test_presets_are_guests_that_exist_with_weights() -> None:
+def test_presets_are_guests_that_exist_with_weights_that_others_replace() -> None:
     for name, guests in PRESETS.items():
-        assert [parse_guest(word).name for word in preset_words([name])] == list(
-            weights_of([name], [])
-        )
+        names = [parse_guest(word).name for word in preset_words([name])]
+        assert names == list(weights_of([name], []))
         assert all(guests.values())
-
-
-def test_a_weight_replaces_that_of_a_preset() -> None:
     weights = weights_of(["sbc"], ["62x1:low-res-timers=7", "31x1=2"])
-    assert weights[ODD] == 7
-    assert weights["31 MIPS, 1 core"] == 2
-    assert weights["250 MIPS, 4 cores"] == 3
+    assert (weights[ODD], weights["31 MIPS, 1 core"], weights["250 MIPS, 4 cores"]) == (7, 2, 3)
 
 
 @pytest.mark.parametrize("word", ["250x1", "250x1=", "=2", "250x1=-1", "250x1=1001", "7x1=2"])

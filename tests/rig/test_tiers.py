@@ -67,7 +67,9 @@ def tiers_of(checkout: Path) -> list[str]:
     return [line for line in done.stdout.splitlines() if "test_it.py" in line]
 
 
-def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None:
+def test_every_mark_is_found_whichever_way_it_is_written_also_that_of_a_whole_file(
+    checkout: Path,
+) -> None:
     assert tiers_of(checkout) == [
         "| `tests/test_it.py::test_long` | an hour |",
         "| `tests/test_it.py::test_shared` | four more |",
@@ -76,9 +78,6 @@ def test_every_mark_is_found_whichever_way_it_is_written(checkout: Path) -> None
         "| `tests/test_it.py::test_bounded` | kills | 2 | 9 |",
         "| `tests/test_it.py::test_bounded` | rounds | 1 | 3 |",
     ]
-
-
-def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
     text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
     (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
     assert tiers_of(checkout) == ["| `tests/test_it.py` | all |"]
@@ -86,10 +85,7 @@ def test_mark_of_a_whole_file_is_found(checkout: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "wanted", "closing"),
-    [
-        (["--quick"], "(2, 1)", "4 passed, 4 deselected"),
-        ([], "(9, 3)", "8 passed"),
-    ],
+    [(["--quick"], "(2, 1)", "4 passed, 4 deselected"), ([], "(9, 3)", "8 passed")],
 )
 def test_quick_leaves_out_what_is_long_and_counts_it(
     checkout: Path, words: list[str], wanted: str, closing: str

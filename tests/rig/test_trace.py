@@ -15,7 +15,7 @@ from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import Accept, Disconnect, FaultMade
 from delayrig.present.trace.perfetto import as_perfetto
-from delayrig.present.trace.timeline import Span, Timeline, Track, timeline_of
+from delayrig.present.trace.timeline import Timeline, Track, timeline_of
 from delayrig.present.trace.vcd import as_vcd
 
 from tests.rig.builders import SECOND, delay, delays_of
@@ -52,6 +52,11 @@ def erase(at: int = SECOND) -> list[Event]:
     ]
 
 
+EVENTS = pytest.mark.parametrize(
+    "events", [[], erase(), sound_events(*erase(START_NS + SECOND))], ids=["none", "few", "cell"]
+)
+
+
 def on(timeline: Timeline, track: Track) -> list[tuple[str, int, int]]:
     return [
         (span.name, span.start_ns - SECOND, span.end_ns - SECOND)
@@ -84,27 +89,20 @@ def test_delays_that_returned_have_a_track() -> None:
     assert timeline.spans[0].facts["stack"] == delays.callers_of(calls[0])
 
 
-def test_requests_read_together_follow_each_other() -> None:
-    events = [serprog(NOP, empty=1, read=10, reply=20), serprog(NOP, empty=1, read=10, reply=35)]
-    timeline = timeline_of(events)
-    assert [(s.start_ns, s.end_ns) for s in timeline.spans] == [(10, 20), (20, 35)]
+def test_requests_read_together_and_work_that_was_put_off_follow_each_other() -> None:
+    requests = [serprog(NOP, empty=1, read=10, reply=reply) for reply in (20, 35)]
+    works = [busy("0x20", start=10, until=90), busy("0x75", start=40, until=60)]
+    for events, spans in ((requests, [(10, 20), (20, 35)]), (works, [(10, 40), (40, 60)])):
+        assert [(s.start_ns, s.end_ns) for s in timeline_of(events).spans] == spans
 
 
 def test_what_took_no_time_can_still_be_seen() -> None:
-    (span,) = timeline_of([serprog(NOP, empty=1, read=10, reply=10)]).spans
-    assert (span.start_ns, span.end_ns) == (10, 11)
-
-
-def test_work_that_was_put_off_ends_where_the_next_begins() -> None:
-    works = [busy("0x20", start=10, until=90), busy("0x75", start=40, until=60)]
-    assert [(s.start_ns, s.end_ns) for s in timeline_of(works).spans] == [(10, 40), (40, 60)]
-
-
-def test_cycle_has_moments_of_its_own() -> None:
-    events = [cycle("PROGRAM", op="0xa0", read=100)]
-    (span,) = timeline_of(events).spans
-    assert span.start_ns == 100
-    assert span.end_ns == span.start_ns + 1
+    for event, at in (
+        (serprog(NOP, empty=1, read=10, reply=10), 10),
+        (cycle("PROGRAM", op="0xa0", read=100), 100),
+    ):
+        (span,) = timeline_of([event]).spans
+        assert (span.start_ns, span.end_ns) == (at, at + 1)
 
 
 def test_wait_does_not_span_two_connections() -> None:
@@ -115,14 +113,14 @@ def test_wait_does_not_span_two_connections() -> None:
     assert [s for s in timeline_of(events).spans if s.track is Track.WAIT] == []
 
 
-@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+@EVENTS
 def test_spans_of_a_track_are_sorted_and_never_overlap(events: list[Event]) -> None:
     timeline = timeline_of(events)
     for track in Track:
         spans = [span for span in timeline.spans if span.track is track]
         for span, following in pairwise(spans):
             assert span.end_ns <= following.start_ns
-        assert all(timeline.start_ns <= s.start_ns < s.end_ns for s in spans)
+        assert all(timeline.start_ns <= s.start_ns < s.end_ns < END_NS for s in spans)
 
 
 # The trace event format requires these keys for each type of event (`ph`).
@@ -139,7 +137,7 @@ def perfetto(events: list[Event]) -> dict[str, Any]:
     return trace
 
 
-@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+@EVENTS
 def test_perfetto_trace_has_the_documented_keys_in_the_order_of_time(events: list[Event]) -> None:
     trace = perfetto(events)
     assert set(trace) == {"displayTimeUnit", "traceEvents"}
@@ -245,10 +243,9 @@ def vcd(events: list[Event]) -> VcdReader:
     return VcdReader(as_vcd(timeline_of(events)).decode("ascii"))
 
 
-@pytest.mark.parametrize("events", [[], erase(), sound_events(*erase(START_NS + SECOND))])
+@EVENTS
 def test_vcd_keeps_to_its_grammar(events: list[Event]) -> None:
-    reader = vcd(events)
-    assert len(reader.names) == 7
+    assert len(vcd(events).names) == 7
 
 
 def test_vcd_shows_what_was_on_the_bus() -> None:
@@ -258,9 +255,7 @@ def test_vcd_shows_what_was_on_the_bus() -> None:
     assert reader.of("request_op") == [(0, "z"), (0, "0"), (US, "z")]
     assert reader.of("violation") == [(9 * US, "1")]
     assert reader.of("fault") == [(12 * US, "1")]
-
-
-def test_vcd_command_right_after_another_is_not_shown_as_idle() -> None:
+    # A command right after another one is not shown as idle.
     events = [spi("0x05", read=10, reply=20), spi("0x03", read=10, reply=30)]
     assert vcd(events).of("command_op") == [(0, "z"), (0, "101"), (10, "11"), (20, "z")]
 
@@ -294,9 +289,3 @@ def test_command_explains_what_it_cannot_read(content: bytes | None, tmp_path: P
     result = CliRunner().invoke(main, ["trace", str(file)])
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "events" in result.output
-
-
-def test_span_of_a_sound_cell_ends_within_it() -> None:
-    timeline = timeline_of(sound_events(*erase(START_NS + SECOND)))
-    last: Span = max(timeline.spans, key=lambda span: span.end_ns)
-    assert last.end_ns < END_NS

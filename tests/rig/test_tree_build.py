@@ -68,10 +68,7 @@ def test_revision_is_named_by_its_commit_and_taken_as_it_was(tree: Path, paths: 
     assert files_of(first, paths) == {"a.c": "first\n", ".gitignore": "*.o\n"}
     assert files_of(second, paths)["a.c"] == "second\n"
     assert known_source(first.name, paths) == first
-
-
-def test_clean_work_tree_is_its_last_commit(tree: Path, paths: Paths) -> None:
-    assert take_source("", tree, paths) == take_source("HEAD", tree, paths)
+    assert take_source("", tree, paths) == second, "the work tree is clean"
 
 
 def test_work_tree_has_what_is_not_committed_and_not_what_is_ignored(
@@ -117,27 +114,31 @@ def test_folder_without_git_is_taken_as_it_is(tmp_path: Path, paths: Paths) -> N
         choose_baseline(folder)
 
 
-@pytest.mark.parametrize("revision", ["v9", "--help", "v1:a.c"])
-def test_revision_that_is_no_commit_is_refused(tree: Path, paths: Paths, revision: str) -> None:
-    with pytest.raises(BadInputError, match="no such commit"):
-        take_source(revision, tree, paths)
-
-
-def test_name_that_was_never_taken_is_refused(paths: Paths) -> None:
+def test_revision_that_is_no_commit_or_a_name_that_was_never_taken_is_refused(
+    tree: Path, paths: Paths
+) -> None:
+    for revision in ("v9", "--help", "v1:a.c"):
+        with pytest.raises(BadInputError, match="no such commit"):
+            take_source(revision, tree, paths)
     assert not is_known("git:v1", paths)
     with pytest.raises(BadInputError, match="was not taken"):
         known_source("git:v1", paths)
 
 
-def test_without_an_upstream_the_commit_before_is_the_baseline(tree: Path) -> None:
+def test_without_an_upstream_the_commit_before_or_the_last_one_is_the_baseline(
+    tree: Path, tmp_path: Path
+) -> None:
     choice = choose_baseline(tree)
     assert choice.revision == git(tree, "rev-parse", "v1")
     assert choice.why == "the commit before the last one"
-
-
-def test_what_is_not_committed_is_compared_with_the_last_commit(tree: Path) -> None:
-    (tree / "a.c").write_text("third\n")
+    (tree / "a.c").write_text("not committed\n")
     assert choose_baseline(tree).revision == git(tree, "rev-parse", "HEAD")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "a.c").write_text("first\n")
+    commit_all(alone, "only")
+    with pytest.raises(BadInputError, match="no commit before"):
+        choose_baseline(alone)
 
 
 def test_branch_is_compared_with_where_it_left_upstream(tree: Path, tmp_path: Path) -> None:
@@ -151,23 +152,14 @@ def test_branch_is_compared_with_where_it_left_upstream(tree: Path, tmp_path: Pa
     assert (choice.revision, choice.why) == (left, "where it left origin/main")
 
 
-def test_only_commit_has_nothing_before_it(tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text("first\n")
-    commit_all(tmp_path, "only")
-    with pytest.raises(BadInputError, match="no commit before"):
-        choose_baseline(tmp_path)
-
-
-def test_option_takes_revisions_of_the_named_tree_and_folders(
-    tree: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("paths")
+def test_option_takes_revisions_of_the_named_tree_and_folders(tree: Path) -> None:
     @click.command()
     @click.argument("subject", type=SUBJECT)
     def command(subject: str) -> None:
         click.echo(subject)
 
     add_tree_option(command)
-    monkeypatch.setenv("FLASHROM_RIG_STATE", str(paths.state))
     told = CliRunner().invoke(command, ["git:v1", "--tree", str(tree)])
     assert told.output.startswith("git:v1-0-g")
     again = CliRunner().invoke(command, [told.output.strip()])
@@ -196,14 +188,20 @@ needs_confinement = pytest.mark.skipif(
 
 
 @pytest.fixture
-def paths_of_tree_build(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns the same paths, which also the launcher's commands use."""
+def paths(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """Returns paths with a state of the test's own, which also the launcher's commands use."""
     monkeypatch.setenv("FLASHROM_RIG_STATE", str(paths.state))
     return paths
 
 
-def taken(files: Files, paths_of_tree_build: Paths, tmp_path: Path) -> str:
-    return take_source("", laid_out(files, tmp_path / "tree"), paths_of_tree_build).name
+def left_of_builds(paths: Paths) -> list[Path]:
+    """Returns the finished builds, and copies of sources that are left."""
+    trees = paths.images / "trees"
+    return [*trees.glob("built-*"), *trees.glob("flashrom-rig-*")]
+
+
+def taken(files: Files, paths: Paths, tmp_path: Path) -> str:
+    return take_source("", laid_out(files, tmp_path / "tree"), paths).name
 
 
 def with_library() -> Files:
@@ -224,58 +222,49 @@ def test_each_library_that_drivers_need_makes_another_build(
 
 
 def test_tree_is_built_once_with_library_lines_and_delay_function(
-    paths_of_tree_build: Paths, tmp_path: Path
+    paths: Paths, tmp_path: Path
 ) -> None:
-    name, made = taken(with_library(), paths_of_tree_build, tmp_path), list[str]()
+    name, made = taken(with_library(), paths, tmp_path), list[str]()
     check_subject(name, RECIPES, "--subject")
-    folder = provide_tree(name, paths_of_tree_build, made.append)
+    folder = provide_tree(name, paths, made.append)
     assert made == [f"flashrom of {name.removeprefix('git:')}"]
     symbols = read_symbols(folder / "flashrom")
     address = symbols.function("default_delay")
     assert address is not None
     assert symbols.function("programmer_init") is not None
-    subject = provide_subject(name, RECIPES, paths_of_tree_build, made.append)
-    library = provide_library(name, RECIPES, paths_of_tree_build, made.append)
+    subject = provide_subject(name, RECIPES, paths, made.append)
+    library = provide_library(name, RECIPES, paths, made.append)
     assert subject.name == name
     assert library is not None
     assert library.delay_address
     assert len(made) == 1, "it was there"
-    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*")), (
-        "no copy is left"
-    )
+    assert left_of_builds(paths) == [folder], "no copy is left"
     assert wrong_machine(name, Arch.ARM64)
 
 
-def test_tree_of_makes_own_gets_a_library_of_its_objects(
-    paths_of_tree_build: Paths, tmp_path: Path
-) -> None:
+def test_tree_of_makes_own_gets_a_library_of_its_objects(paths: Paths, tmp_path: Path) -> None:
     files = one_file()
-    name = taken({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths_of_tree_build, tmp_path)
-    folder = provide_tree(name, paths_of_tree_build, lambda _: None)
+    name = taken({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths, tmp_path)
+    folder = provide_tree(name, paths, print)
     assert read_symbols(folder / "libflashrom.so.1").function("default_delay")
 
 
 def test_failed_build_names_its_last_lines_and_log_and_leaves_nothing(
-    paths_of_tree_build: Paths, tmp_path: Path
+    paths: Paths, tmp_path: Path
 ) -> None:
-    name = taken({**today(), "flashrom.c": "int broken(\n"}, paths_of_tree_build, tmp_path)
+    name = taken({**today(), "flashrom.c": "int broken(\n"}, paths, tmp_path)
     with pytest.raises(BuildError) as caught:
-        provide_tree(name, paths_of_tree_build, lambda _: None)
+        provide_tree(name, paths, print)
     assert "broken" in caught.value.message
     log = Path(caught.value.hint.removeprefix("all of it is in ").partition(";")[0])
     assert "broken" in log.read_text()
-    assert not list((paths_of_tree_build.images / "trees").glob("built-*"))
-    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*"))
+    assert left_of_builds(paths) == []
 
 
-def test_build_that_leaves_no_program_is_refused(
-    paths_of_tree_build: Paths, tmp_path: Path
-) -> None:
-    name = taken(
-        {"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths_of_tree_build, tmp_path
-    )
+def test_build_that_leaves_no_program_is_refused(paths: Paths, tmp_path: Path) -> None:
+    name = taken({"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths, tmp_path)
     with pytest.raises(BuildError):
-        provide_tree(name, paths_of_tree_build, lambda _: None)
+        provide_tree(name, paths, print)
 
 
 @pytest.fixture
@@ -287,10 +276,7 @@ def service() -> Iterator[socket.socket]:
 
 @needs_confinement
 def test_build_reaches_nothing_of_this_machine_but_its_copy(
-    paths_of_tree_build: Paths,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    service: socket.socket,
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: socket.socket
 ) -> None:
     monkeypatch.delenv("FLASHROM_RIG_UNCONFINED", raising=False)
     secret = tmp_path / "secret"
@@ -310,29 +296,24 @@ flashrom:
 	cp /bin/true flashrom
 """
     monkeypatch.setenv("SECRET", "mine")
-    folder = provide_tree(
-        taken({"Makefile": probe}, paths_of_tree_build, tmp_path),
-        paths_of_tree_build,
-        lambda _: None,
-    )
+    folder = provide_tree(taken({"Makefile": probe}, paths, tmp_path), paths, print)
     assert (folder / "flashrom").stat().st_uid == os.geteuid()
     assert not (tmp_path / "tree" / "uid").exists()
 
 
 def test_interrupted_build_leaves_nothing_half(
-    paths_of_tree_build: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    name = taken(today(), paths_of_tree_build, tmp_path)
+    name = taken(today(), paths, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(tree_build, "run_child", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            provide_tree(name, paths_of_tree_build, lambda _: None)
-    assert not list((paths_of_tree_build.images / "trees").glob("built-*"))
-    assert not list((paths_of_tree_build.images / "trees").glob("flashrom-rig-*"))
-    assert (provide_tree(name, paths_of_tree_build, lambda _: None) / "flashrom").is_file()
+            provide_tree(name, paths, print)
+    assert left_of_builds(paths) == []
+    assert (provide_tree(name, paths, print) / "flashrom").is_file()
 
 
 KILLED_BUILDS = """\

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig try`: cells from flags, and the command that tries one of them again."""
 
+import itertools
 import shutil
 import sys
 from pathlib import Path
@@ -12,13 +13,7 @@ from delayrig.base.paths import find_paths
 from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.from_flags import (
-    SOURCE,
-    Flags,
-    in_flags,
-    plan_of_flags,
-    words_of_cell,
-)
+from delayrig.plan.from_flags import SOURCE, Flags, in_flags, plan_of_flags, words_of_cell
 from delayrig.plan.machines import find_machine, machine_names
 from delayrig.plan.request import choose_cells_of
 
@@ -36,10 +31,12 @@ def tried(*words: str) -> Result:
     return CliRunner().invoke(main, ["try", *words, "--dry-run"])
 
 
-def test_no_flag_at_all_is_one_cell_of_a_part_at_its_slowest() -> None:
+def test_without_flags_it_is_one_cell_of_a_part_at_its_slowest_with_the_cores_it_needs() -> None:
     (cell,) = cells_of(Flags())
     assert cell.id == "try.bundled.250mips.1c.calm.W25Q128JV-max.write"
     assert cell.expect is Expect.PASS
+    (cell,) = cells_of(Flags(hazard=("low-res-timers+busy-siblings",)))
+    assert cell.cores == 2
 
 
 def test_values_of_several_flags_are_multiplied_and_impossible_cells_left_out() -> None:
@@ -68,16 +65,14 @@ def test_each_known_machine_is_a_cell_of_the_live_lane_with_its_cores(name: str)
         (Flags(machine=("n3350",), mips=("40",)), "--machine and --mips"),
         (Flags(machine=("n3350",), cores=("2",)), "--machine and --cores"),
         (Flags(machine=("n335",)), "unknown machine 'n335'"),
+        (Flags(chip=("M25P10-A",), region=("1024",)), "region"),
     ],
 )
-def test_a_machine_that_is_none_or_not_alone_is_named(flags: Flags, named: str) -> None:
+def test_machine_that_is_none_or_not_alone_or_a_region_beyond_the_chip_is_named(
+    flags: Flags, named: str
+) -> None:
     with pytest.raises(BadInputError, match=named):
         cells_of(flags)
-
-
-def test_cores_that_nobody_gave_are_as_many_as_the_hazards_need() -> None:
-    (cell,) = cells_of(Flags(hazard=("low-res-timers+busy-siblings",)))
-    assert cell.cores == 2
 
 
 def test_programmers_are_multiplied_and_named_in_the_words_that_try_one_again() -> None:
@@ -89,12 +84,8 @@ def test_programmers_are_multiplied_and_named_in_the_words_that_try_one_again() 
 
 def test_lanes_and_regions_are_multiplied_as_well() -> None:
     cells = cells_of(Flags(lane=("virtual", "host"), region=("4", "64")))
-    assert [(cell.lane, cell.region_kib) for cell in cells] == [
-        ("virtual", 4),
-        ("virtual", 64),
-        ("host", 4),
-        ("host", 64),
-    ]
+    pairs = [(cell.lane, cell.region_kib) for cell in cells]
+    assert pairs == list(itertools.product(("virtual", "host"), (4, 64)))
 
 
 def test_what_it_is_shown_beside_may_be_wrong_and_the_subject_may_not() -> None:
@@ -134,6 +125,7 @@ def test_speed_that_instructions_cannot_have_is_refused_with_its_neighbours() ->
     assert done.exit_code == ExitCode.BAD_INPUT
     assert "--mips is 100" in done.stderr
     assert "of which 62 and 125 are the nearest" in done.stderr
+    assert in_flags("cell try.x: hazard y") == "cell try.x: hazard y"
 
 
 @pytest.mark.parametrize(
@@ -163,10 +155,6 @@ def test_values_may_be_repeated_or_stand_in_one_word() -> None:
     )
 
 
-def test_word_that_names_no_flag_is_left_as_it_is() -> None:
-    assert in_flags("cell try.x: hazard y") == "cell try.x: hazard y"
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -193,8 +181,3 @@ def test_folder_of_a_run_as_a_baseline_is_no_program(tmp_path: Path) -> None:
     )
     assert "taken as" not in done.stderr
     assert "results.json" in done.stderr
-
-
-def test_region_beyond_the_chip_is_refused_before_anything_starts() -> None:
-    with pytest.raises(BadInputError, match="region"):
-        cells_of(Flags(chip=("M25P10-A",), region=("1024",)))

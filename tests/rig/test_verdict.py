@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import pytest
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.busy_siblings import BusySiblings
@@ -107,8 +108,13 @@ def with_fields(kind: type[Kind], **fields: Any) -> Step:
     return lambda case: replace(case, events=changed(case.events, kind, **fields))
 
 
-def with_evidence(evidence: Evidence) -> Step:
-    return lambda case: replace(case, evidence=(*case.evidence, evidence))
+def with_evidence(*evidence: Evidence) -> Step:
+    return lambda case: replace(case, evidence=(*case.evidence, *evidence))
+
+
+def failing(code: int = 1, **changes: Any) -> Case:
+    """Returns a case, with the changes, whose subject ended with that exit code."""
+    return with_fields(SubjectEnd, exit_code=code)(Case(**changes))
 
 
 EARLY = make_evidence()
@@ -125,14 +131,11 @@ QUESTIONS: list[tuple[Verdict, Step]] = [
 ]
 
 
-def test_sound_cell_passes() -> None:
+def test_sound_cell_passes_and_claims_nothing_of_waits_that_were_not_judged() -> None:
     verdict, reason = Case().finding()
     assert verdict is Verdict.PASS
     assert SYNC in reason
-
-
-def test_pass_without_a_judged_wait_claims_nothing_of_waits() -> None:
-    verdict, reason = replace(Case(), judged=(), unjudged=("erase-poll",)).finding()
+    verdict, reason = Case(judged=(), unjudged=("erase-poll",)).finding()
     assert verdict is Verdict.PASS
     assert "it asked for no wait" in reason
 
@@ -142,28 +145,22 @@ UNKNOWN = ["Error: Unknown chip 'M25P80' specified.", 'Unknown programmer "nicin
 
 @pytest.mark.parametrize("said", UNKNOWN)
 def test_subject_that_does_not_know_a_name_in_its_file_is_skipped(said: str) -> None:
-    refused = with_fields(SubjectEnd, exit_code=1)(
-        replace(Case(), stdout=f"flashrom 1.4.0 on Linux\n{said}\nRun flashrom -L\n")
-    )
-    assert refused.finding() == (Verdict.SKIPPED, f"the subject says: {said}")
+    stdout = f"flashrom 1.4.0 on Linux\n{said}\nRun flashrom -L\n"
+    assert failing(stdout=stdout).finding() == (Verdict.SKIPPED, f"the subject says: {said}")
+    assert Case(stdout=stdout).verdict() is Verdict.PASS
 
 
 def test_program_without_a_driver_is_not_asked_though_its_file_has_the_name() -> None:
     behind = make_cell(programmer=Programmer.NICINTEL)
-    refused = with_fields(SubjectEnd, exit_code=1)(Case(cell=behind, stdout=UNKNOWN[1]))
-    verdict, reason = refused.finding()
+    verdict, reason = failing(cell=behind, stdout=UNKNOWN[1]).finding()
     assert verdict is Verdict.SKIPPED
     assert reason.startswith(f"{BUILT_WITHOUT}nicintel")
 
 
 @pytest.mark.parametrize("step", [with_event(spi("0x9f", read=START_NS)), with_evidence(EARLY)])
 def test_subject_that_reached_the_part_is_not_skipped_whatever_it_says(step: Step) -> None:
-    refused = with_fields(SubjectEnd, exit_code=1)(replace(Case(), stdout=UNKNOWN[0]))
+    refused = failing(stdout=UNKNOWN[0])
     assert step(refused).verdict() in (Verdict.OP_FAILED, Verdict.TOO_SHORT)
-
-
-def test_subject_that_ends_well_is_not_skipped_for_its_words() -> None:
-    assert replace(Case(), stdout=UNKNOWN[0]).verdict() is Verdict.PASS
 
 
 def test_part_inside_a_subject_that_recorded_nothing_was_not_judged() -> None:
@@ -192,26 +189,19 @@ def test_programmer_that_alone_knows_the_part_answers_a_probe(job: str, verdict:
     assert Case(cell=cell).verdict() is verdict
 
 
-def test_pass_with_waits_left_to_the_programmer_says_so() -> None:
+def test_pass_with_waits_left_to_the_programmer_says_so_and_convicts_early_commands() -> None:
     late = spi("0x02", read=END_NS - MS, margin=5)
     delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)
     own = sound_events(late)
     left = sound_events(delay, late)
     assert classify_waits([], None, own)[0] == ["chip-busy"]
     judged, unjudged = classify_waits([], PROFILE, left)
-    assert (judged, unjudged) == (
-        [],
-        ["chip-busy", "own delays (left to the programmer)", SYNC],
-    )
-    verdict, reason = replace(Case(), unjudged=(unjudged[1],)).finding()
+    assert (judged, unjudged) == ([], ["chip-busy", "own delays (left to the programmer)", SYNC])
+    verdict, reason = Case(unjudged=(unjudged[1],)).finding()
     assert verdict is Verdict.PASS
     assert reason.endswith("left its waits to the programmer, so its own delays were hardly tried")
-
-
-def test_command_too_early_by_a_wait_left_to_the_programmer_is_still_too_short() -> None:
-    delay = serprog(DELAY, empty=END_NS - 3 * MS, read=END_NS - 2 * MS)
-    case = replace(Case(), events=sound_events(delay), evidence=(make_evidence(),))
-    assert case.verdict() is Verdict.TOO_SHORT
+    early = Case(events=sound_events(delay), evidence=(make_evidence(),))
+    assert early.verdict() is Verdict.TOO_SHORT
 
 
 @pytest.mark.parametrize(("verdict", "step"), QUESTIONS)
@@ -264,7 +254,7 @@ def test_fault_of_the_rig_beats_every_conviction(name: str) -> None:
 
 @pytest.mark.parametrize("kind", [Guest, ClockRate, Start, SubjectStart, SubjectEnd, End])
 def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
-    case = replace(Case(), events=without(sound_events(), kind))
+    case = Case(events=without(sound_events(), kind))
     assert case.finding() == (Verdict.INFRA_ERROR, f"the events hold no {name_of(kind)!r}")
 
 
@@ -319,8 +309,24 @@ def siblings_case(**changes: Any) -> Case:
     return replace(Case(cell=cell, events=events, stdout=CALIBRATED + "done\n"), **changes)
 
 
-def test_siblings_around_the_calibration_are_sound() -> None:
-    assert siblings_case().verdict() is Verdict.PASS
+LOOPED = "Calibrating delay loop... delay loop is unreliable,\ntrying to continue OK.\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "fields"),
+    [
+        ({}, SiblingsRunning, {}),
+        ({}, SiblingsRunning, {"t_ns": START_NS}),
+        ({"stdout": LOOPED}, SiblingsStopped, {"stdout_bytes": len(LOOPED)}),
+        ({"stdout": "flashrom 1.4.0\n"}, SiblingsStopped, {"stdout_bytes": 0}),
+    ],
+    ids=["usual", "running as the subject starts", "other messages", "no calibration"],
+)
+def test_siblings_around_a_calibration_if_there_is_one_are_sound(
+    changes: dict[str, str], kind: type[Kind], fields: dict[str, int]
+) -> None:
+    case = with_fields(kind, **fields)(siblings_case(**changes))
+    assert case.verdict() is Verdict.PASS
 
 
 @pytest.mark.parametrize(
@@ -342,22 +348,6 @@ def test_siblings_that_did_not_run_as_they_should_are_infra_error(step: Step) ->
     assert "siblings" in reason
 
 
-def test_siblings_seen_running_as_the_subject_starts_are_sound() -> None:
-    case = with_fields(SiblingsRunning, t_ns=START_NS)(siblings_case())
-    assert case.verdict() is Verdict.PASS
-
-
-def test_calibration_with_other_messages_in_between_is_whole() -> None:
-    stdout = "Calibrating delay loop... delay loop is unreliable,\ntrying to continue OK.\n"
-    step = with_fields(SiblingsStopped, stdout_bytes=len(stdout))
-    assert step(siblings_case(stdout=stdout)).verdict() is Verdict.PASS
-
-
-def test_subject_that_does_not_calibrate_needs_no_calibration() -> None:
-    step = with_fields(SiblingsStopped, stdout_bytes=0)
-    assert step(siblings_case(stdout="flashrom 1.4.0\n")).verdict() is Verdict.PASS
-
-
 def test_siblings_go_on_where_the_subject_never_connected() -> None:
     events = without(without(siblings_case().events, SiblingsStopped), Accept)
     case = with_fields(SubjectEnd, exit_code=1)(siblings_case(events=events))
@@ -366,59 +356,44 @@ def test_siblings_go_on_where_the_subject_never_connected() -> None:
 
 def test_cell_without_siblings_asks_nothing_of_them() -> None:
     events = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
-    assert replace(Case(), events=events).verdict() is Verdict.PASS
+    assert Case(events=events).verdict() is Verdict.PASS
 
 
-def test_one_firm_figure_beside_assumed_ones_convicts() -> None:
-    case = with_evidence(make_evidence(grade="assumed"))(Case())
-    assert with_evidence(make_evidence())(case).verdict() is Verdict.TOO_SHORT
+@pytest.mark.parametrize("grade", ["datasheet", "secondary", "profile"])
+def test_conviction_by_a_firm_figure_is_too_short_also_beside_assumed_ones(grade: str) -> None:
+    firm = make_evidence(grade=grade)
+    assert with_evidence(firm)(Case()).verdict() is Verdict.TOO_SHORT
+    assert (
+        with_evidence(make_evidence(grade="assumed"), firm)(Case()).verdict() is Verdict.TOO_SHORT
+    )
 
 
 @pytest.mark.parametrize("evidence", [make_evidence(), make_evidence(grade="assumed")])
 def test_early_command_to_a_part_slower_than_its_datasheet_is_op_failed(evidence: Evidence) -> None:
-    case = with_evidence(evidence)(replace(Case(), cell=make_cell(corner="slow:3")))
-    verdict, reason = case.finding()
+    patient = Case(cell=make_cell(corner="slow:3"))
+    assert patient.verdict() is Verdict.PASS
+    verdict, reason = with_evidence(evidence)(patient).finding()
     assert verdict is Verdict.OP_FAILED
     assert "slower than its datasheet allows: PP came too early" in reason
 
 
-def test_subject_that_is_patient_with_a_slow_part_passes() -> None:
-    assert replace(Case(), cell=make_cell(corner="slow:3")).verdict() is Verdict.PASS
-
-
-@pytest.mark.parametrize("grade", ["datasheet", "secondary", "profile"])
-def test_conviction_by_firm_figures_is_too_short(grade: str) -> None:
-    assert with_evidence(make_evidence(grade=grade))(Case()).verdict() is Verdict.TOO_SHORT
-
-
-def test_too_short_tells_of_the_firm_figure() -> None:
-    firm = make_evidence(Witness.BUS, "profile")
-    case = with_evidence(firm)(with_evidence(make_evidence(grade="assumed"))(Case()))
-    timed = replace(
-        case, evidence=(*case.evidence[:1], _timed(firm, asked=SECOND, shortest=1, longest=2 * MS))
-    )
-    assert timed.finding()[1].endswith(
-        ": 1.000000 s asked, 0.000000 s to 0.002000 s seen, at least 0.998000 s too little"
-    )
-
-
-def test_a_short_wait_is_told_in_its_own_unit() -> None:
-    firm = make_evidence(Witness.DELAY, "measured")
-    short = _timed(firm, asked=10_000, shortest=9_996, longest=9_996)
-    assert describe(short).endswith(
-        ": 10.000 us asked, 9.996 us seen, at least 0.004 us too little"
-    )
-
-
-def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Evidence:
-    return Evidence(
-        what=evidence.what,
-        witness=evidence.witness,
+def timed(asked: int, shortest: int, longest: int, witness: Witness, grade: str) -> Evidence:
+    return msgspec.structs.replace(
+        make_evidence(witness, grade),
         requested_ns=asked,
         actual_ns=(shortest, longest),
         margin_ns=longest - asked,
-        grade=evidence.grade,
-        where=evidence.where,
+    )
+
+
+def test_too_short_tells_of_the_firm_figure_in_its_own_unit() -> None:
+    firm = timed(SECOND, 1, 2 * MS, Witness.BUS, "profile")
+    case = with_evidence(make_evidence(grade="assumed"), firm)(Case())
+    assert case.finding()[1].endswith(
+        ": 1.000000 s asked, 0.000000 s to 0.002000 s seen, at least 0.998000 s too little"
+    )
+    assert describe(timed(10_000, 9_996, 9_996, Witness.DELAY, "measured")).endswith(
+        ": 10.000 us asked, 9.996 us seen, at least 0.004 us too little"
     )
 
 
@@ -441,7 +416,7 @@ def _timed(evidence: Evidence, *, asked: int, shortest: int, longest: int) -> Ev
     ],
 )
 def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: str) -> None:
-    case = with_fields(SubjectEnd, **ended)(replace(Case(), stdout=stdout))
+    case = with_fields(SubjectEnd, **ended)(Case(stdout=stdout))
     assert case.finding() == (Verdict.OP_FAILED, reason)
 
 
@@ -456,27 +431,23 @@ def test_full_record_fails_only_a_subject_that_repeats_itself(
     program = [cycle("PROGRAM", op="0xa0", read=END_NS)]
     asked = [event for at in addresses for event in changed(program, Cycle, addr=at)]
     full = made(GaveUp, t_ns=END_NS, bound="records", count=9)
-    case = with_fields(SubjectEnd, exit_code=1)(Case())
-    found, reason = replace(case, events=[*case.events, *asked, full]).finding()
+    found, reason = failing(events=[*sound_events(), *asked, full]).finding()
     assert found is verdict
     assert ("ask about a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_waits_that_nobody_could_judge_are_inconclusive_with_the_remedy() -> None:
-    case = replace(Case(), profile=None, judged=(), waits_gap=NOTHING_JUDGED)
+    case = Case(profile=None, judged=(), waits_gap=NOTHING_JUDGED)
     verdict, reason = case.finding()
     assert verdict is Verdict.INCONCLUSIVE
     assert "--delay-symbol" in reason
 
 
-def test_unjudged_class_that_need_not_be_judged_does_not_matter() -> None:
+def test_unjudged_class_that_need_not_be_judged_or_that_a_bridge_hides_does_not_matter() -> None:
     profile = make_profile(SYNC_WAIT, ERASE_WAIT)
-    assert replace(Case(), profile=profile, unjudged=("erase-poll",)).verdict() is Verdict.PASS
-
-
-def test_bridged_cell_declares_no_class() -> None:
-    cell = make_cell(programmer=Programmer.SERPROG_DEV)
-    assert replace(Case(), cell=cell, unjudged=(SYNC,)).verdict() is Verdict.PASS
+    assert Case(profile=profile, unjudged=("erase-poll",)).verdict() is Verdict.PASS
+    bridged = make_cell(programmer=Programmer.SERPROG_DEV)
+    assert Case(cell=bridged, unjudged=(SYNC,)).verdict() is Verdict.PASS
 
 
 def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -> None:

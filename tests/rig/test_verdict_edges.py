@@ -27,21 +27,11 @@ from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, 
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, rounds, without
 
 
-@pytest.mark.parametrize(
-    ("requested_ns", "class_ns"), [(0, 1), (1, 1), (9, 1), (10, 10), (99, 10), (1234, 1000)]
-)
-def test_length_that_is_no_whole_microsecond_is_known_by_its_power_of_ten(
-    requested_ns: int, class_ns: int
-) -> None:
-    assert decade_ns(requested_ns) == class_ns
-
-
-def test_length_of_whole_microseconds_is_known_by_itself() -> None:
+def test_length_is_known_by_itself_in_whole_microseconds_else_by_its_power_of_ten() -> None:
+    decades_ns = {0: 1, 1: 1, 9: 1, 10: 10, 99: 10, 1234: 1000}
+    assert {ns: decade_ns(ns) for ns in decades_ns} == decades_ns
     assert [length_class_ns(ns) for ns in (12_000, 12_001)] == [12_000, 10_000]
-
-
-def test_call_that_asks_for_a_nanosecond_is_a_wait() -> None:
-    assert len(observed(call(0, 5, requested_ns=1))) == 1
+    assert len(observed(call(0, 5, requested_ns=1))) == 1  # A nanosecond is a wait, too.
 
 
 @pytest.mark.parametrize("facts", [{"margin": -1}, {"grade": "datasheet"}])

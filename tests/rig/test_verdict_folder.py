@@ -123,23 +123,16 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
 
 
-def test_folder_judged_twice_gives_the_same_result(tmp_path: Path) -> None:
-    bus = bus_of_write(sync_ns=SECOND // 2)
-    assert left_by(tmp_path, *bus) == left_by(tmp_path, *bus)
-
-
-def test_folder_with_a_cut_synchronisation_is_too_short(tmp_path: Path) -> None:
+def test_folder_with_a_cut_wait_is_too_short_each_time_it_is_judged(tmp_path: Path) -> None:
+    result = left_by(tmp_path, *bus_of_write(poll_ns=9 * MS))
+    assert result.verdict is Verdict.TOO_SHORT
+    assert [item.requested_ns for item in result.evidence] == [10 * MS]
     result = left_by(tmp_path, *bus_of_write(sync_ns=300 * MS))
     assert result.verdict is Verdict.TOO_SHORT
     (evidence,) = result.evidence
     assert (evidence.witness, evidence.requested_ns) == (Witness.BUS, SECOND)
     assert evidence.actual_ns == (300 * MS, 300 * MS + 250_000)
-
-
-def test_folder_with_a_cut_poll_is_too_short(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write(poll_ns=9 * MS))
-    assert result.verdict is Verdict.TOO_SHORT
-    assert [item.requested_ns for item in result.evidence] == [10 * MS]
+    assert left_by(tmp_path, *bus_of_write(sync_ns=300 * MS)) == result
 
 
 @pytest.mark.parametrize("version", ["1.4.0", "7.0"])
@@ -170,19 +163,16 @@ def test_folder_without_the_owed_synchronisation_is_inconclusive(tmp_path: Path)
     assert (result.verdict, result.unjudged) == (Verdict.INCONCLUSIVE, ["serprog-sync"])
 
 
-def test_wrong_byte_in_the_part_is_corrupt(tmp_path: Path) -> None:
-    content = bytearray(workload.final_content(make_cell(), REGION))
-    content[5 * 4096 + 17] ^= 1
-    result = left_by(tmp_path, *bus_of_write(), image=sparse_image(bytes(content)))
+def test_wrong_byte_in_the_part_or_outside_the_region_is_corrupt(tmp_path: Path) -> None:
+    right = workload.final_content(make_cell(), REGION)
+    wrong = bytearray(right)
+    wrong[5 * 4096 + 17] ^= 1
+    result = left_by(tmp_path, *bus_of_write(), image=sparse_image(bytes(wrong)))
     assert result.verdict is Verdict.CORRUPT
     assert result.evidence[0].where == hex(workload.REGION_OFFSET_BYTES + 5 * 4096)
     assert not result.job_done
-
-
-def test_byte_outside_the_region_is_corrupt(tmp_path: Path) -> None:
-    image = sparse_image(workload.final_content(make_cell(), REGION))
-    image += sparse_image(b"\0" * 4096, offset=0x1000)
-    result = left_by(tmp_path, *bus_of_write(), image=image)
+    outside = sparse_image(right) + sparse_image(b"\0" * 4096, offset=0x1000)
+    result = left_by(tmp_path, *bus_of_write(), image=outside)
     assert (result.verdict, result.evidence[0].where) == (Verdict.CORRUPT, "0x1000")
 
 
@@ -205,15 +195,12 @@ def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: 
 
 
 @pytest.mark.parametrize("broken", [b"{}\n", b"not JSON\n"])
-def test_folder_with_nonsense_events_is_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
+def test_folder_with_nonsense_events_or_none_is_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
+    with pytest.raises(LostGuestError):
+        judged(tmp_path)
     (tmp_path / "events.jsonl").write_bytes(broken)
     with pytest.raises(LostGuestError):
-        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
-
-
-def test_empty_folder_is_a_lost_guest(tmp_path: Path) -> None:
-    with pytest.raises(LostGuestError):
-        judge_cell(make_cell(), make_chip(), tmp_path, subject=make_subject(), host_s=0, rerun="")
+        judged(tmp_path)
 
 
 @pytest.mark.parametrize("read_back", [None, b""])

@@ -3,8 +3,10 @@
 
 import asyncio
 import errno
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -73,64 +75,62 @@ async def at_once(guests: VmPool, place: Path, *snapshots: str) -> list[PooledVm
     shapes = {"slow": SLOW, "fast": FAST}
     async with AsyncExitStack() as stack:
         lent: list[Any] = [
-            stack.enter_async_context(
-                guests.lend(hardware(place, shapes[name]), place / name, cpu=0)
-            )
-            for name in snapshots
+            guests.lend(hardware(place, shapes[name]), place / name, cpu=0) for name in snapshots
         ]
-        found = await asyncio.gather(*lent)
+        found = await asyncio.gather(*map(stack.enter_async_context, lent))
         for guest in found:
             guest.logs[0].touch()
             guest.logs[1].touch()
         return found
 
 
-def test_guest_of_the_same_snapshot_is_preferred(place: Path) -> None:
-    async def run() -> None:
-        guests = VmPool(2)
-        slow, fast = await at_once(guests, place, "slow", "fast")
-        assert await at_once(guests, place, "fast") == [fast]
-        assert await at_once(guests, place, "slow") == [slow]
-        await guests.end()
+def in_a_loop(steps: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Makes a test of a coroutine; afterwards no machine runs."""
 
-    asyncio.run(run())
+    @wraps(steps)
+    def test(*fixtures: Any, **by_name: Any) -> None:
+        asyncio.run(steps(*fixtures, **by_name))
+        assert Machine.running == 0
 
-
-def test_guest_of_another_speed_will_do(place: Path) -> None:
-    async def run() -> None:
-        guests = VmPool(2)
-        (slow,) = await at_once(guests, place, "slow")
-        assert await at_once(guests, place, "fast") == [slow]
-        await guests.end()
-
-    asyncio.run(run())
+    return test
 
 
-def test_guests_that_cannot_go_back_are_replaced_for_two_at_once(
+@in_a_loop
+async def test_guest_of_the_same_snapshot_is_preferred(place: Path) -> None:
+    guests = VmPool(2)
+    slow, fast = await at_once(guests, place, "slow", "fast")
+    assert await at_once(guests, place, "fast") == [fast]
+    assert await at_once(guests, place, "slow") == [slow]
+    await guests.end()
+
+
+@in_a_loop
+async def test_guest_of_another_speed_will_do(place: Path) -> None:
+    guests = VmPool(2)
+    (slow,) = await at_once(guests, place, "slow")
+    assert await at_once(guests, place, "fast") == [slow]
+    await guests.end()
+
+
+@in_a_loop
+async def test_guests_that_cannot_go_back_are_replaced_for_two_at_once(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run() -> None:
-        guests = VmPool(2)
-        before = await at_once(guests, place, "slow", "slow")
-        monkeypatch.setattr(Machine, "can_reset", False)
-        after = await at_once(guests, place, "slow", "slow")
-        assert not set(before) & set(after)
-        assert Machine.running == 2
-        await guests.end()
-
-    asyncio.run(run())
-    assert Machine.running == 0
+    guests = VmPool(2)
+    before = await at_once(guests, place, "slow", "slow")
+    monkeypatch.setattr(Machine, "can_reset", False)
+    after = await at_once(guests, place, "slow", "slow")
+    assert not set(before) & set(after)
+    assert Machine.running == 2
+    await guests.end()
 
 
-def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
-    async def run() -> None:
-        guests = VmPool(1)
-        await at_once(guests, place, "slow", "slow", "slow")
-        assert Machine.running == 1
-        await guests.end()
-
-    asyncio.run(run())
-    assert Machine.running == 0
+@in_a_loop
+async def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
+    guests = VmPool(1)
+    await at_once(guests, place, "slow", "slow", "slow")
+    assert Machine.running == 1
+    await guests.end()
 
 
 def test_guest_whose_logs_cannot_be_kept_is_ended(
@@ -159,34 +159,30 @@ def watched(place: Path, name: str, text: str) -> Hardware:
     return replace(hardware(place, SLOW), delays=watch)
 
 
-def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Path) -> None:
-    async def run() -> None:
-        guests = VmPool(1)
-        for number, name in enumerate(("first", "second"), start=1):
-            cell = watched(place, name, f"{name}\n")
-            assert cell.delays is not None
-            async with guests.lend(cell, place / "slow", cpu=0) as guest:
-                for log in guest.logs:
-                    log.touch()
-                own = guest.delays
-                assert own is not None
-                assert read_request(own.request) == f"{name}\n"
-                assert own.request.read_bytes()[0] == number
-                own.out.write_bytes(name.encode() + b"\0\0")
-            assert cell.delays.saw() == name.encode()
-        await guests.end()
-
-    asyncio.run(run())
-
-
-def test_guest_that_sees_no_delays_is_none_for_cells_that_need_it(place: Path) -> None:
-    async def run() -> None:
-        guests = VmPool(2)
-        (blind,) = await at_once(guests, place, "slow")
-        async with guests.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
+@in_a_loop
+async def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Path) -> None:
+    guests = VmPool(1)
+    for number, name in enumerate(("first", "second"), start=1):
+        cell = watched(place, name, f"{name}\n")
+        assert cell.delays is not None
+        async with guests.lend(cell, place / "slow", cpu=0) as guest:
             for log in guest.logs:
                 log.touch()
-            assert guest is not blind
-        await guests.end()
+            own = guest.delays
+            assert own is not None
+            assert read_request(own.request) == f"{name}\n"
+            assert own.request.read_bytes()[0] == number
+            own.out.write_bytes(name.encode() + b"\0\0")
+        assert cell.delays.saw() == name.encode()
+    await guests.end()
 
-    asyncio.run(run())
+
+@in_a_loop
+async def test_guest_that_sees_no_delays_is_none_for_cells_that_need_it(place: Path) -> None:
+    guests = VmPool(2)
+    (blind,) = await at_once(guests, place, "slow")
+    async with guests.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
+        for log in guest.logs:
+            log.touch()
+        assert guest is not blind
+    await guests.end()

@@ -26,7 +26,8 @@ PROFILE = make_profile(SYNC_WAIT)
 KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
 
 
-def observed(kind: str, *, shortest: int, longest: int) -> ObservedWait:
+def observed(kind: str, shortest: int, longest: int) -> ObservedWait:
+    """Returns a wait of which 100 ns were asked."""
     return ObservedWait(
         kind=kind,
         what=kind,
@@ -35,15 +36,6 @@ def observed(kind: str, *, shortest: int, longest: int) -> ObservedWait:
         longest_ns=longest,
         opened_ns=0,
     )
-
-
-def test_class_with_one_unjudged_wait_is_unjudged() -> None:
-    waits = [
-        observed(SYNC, shortest=100, longest=120),
-        observed("erase-poll", shortest=100, longest=120),
-        observed("erase-poll", shortest=99, longest=120),
-    ]
-    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], ["erase-poll"])
 
 
 def test_command_at_the_very_end_of_a_busy_time_puts_it_to_the_test() -> None:
@@ -69,35 +61,35 @@ def test_latency_measured_before_bounds_later_ones_in_a_guest_alone(
     assert ("chip-busy" in classify_waits([], PROFILE, events)[0]) is judged
 
 
-def test_class_that_must_be_judged_and_did_not_come_up_is_unjudged() -> None:
-    assert classify_waits([], PROFILE, KEPT) == (["chip-busy"], [SYNC])
-
-
-def test_convicted_wait_is_judged() -> None:
-    waits = [observed(SYNC, shortest=0, longest=99)]
-    assert classify_waits(waits, PROFILE, KEPT) == (["chip-busy", SYNC], [])
-
-
-def test_without_a_profile_the_bus_judges_nothing() -> None:
-    assert classify_waits([], None, KEPT) == (["chip-busy"], ["bus (no profile for this version)"])
+@pytest.mark.parametrize(
+    ("waits", "profile", "classes"),
+    [
+        (
+            [(SYNC, 100, 120), ("erase-poll", 100, 120), ("erase-poll", 99, 120)],
+            PROFILE,
+            (["chip-busy", SYNC], ["erase-poll"]),
+        ),
+        ([], PROFILE, (["chip-busy"], [SYNC])),
+        ([(SYNC, 0, 99)], PROFILE, (["chip-busy", SYNC], [])),
+        ([], None, (["chip-busy"], ["bus (no profile for this version)"])),
+    ],
+    ids=["one unjudged wait", "not come up", "convicted", "no profile"],
+)
+def test_class_is_judged_if_each_of_its_waits_is(
+    waits: list[tuple[str, int, int]], profile: Profile | None, classes: tuple[list[str], list[str]]
+) -> None:
+    assert classify_waits([observed(*wait) for wait in waits], profile, KEPT) == classes
 
 
 def test_busy_times_that_no_command_put_to_the_test_are_unjudged() -> None:
     events = [spi("0x05", read=1, sr="0x03"), spi("0x05", read=2)]
-    waits = [observed(SYNC, shortest=100, longest=120)]
+    waits = [observed(SYNC, 100, 120)]
     assert classify_waits(waits, PROFILE, events) == ([SYNC], ["chip-busy"])
 
 
 def test_smallest_visible_shortening_is_the_least_of_judged_waits() -> None:
-    waits = [
-        observed(SYNC, shortest=100, longest=120),
-        observed("erase-poll", shortest=99, longest=101),
-    ]
+    waits = [observed(SYNC, 100, 120), observed("erase-poll", 99, 101)]
     assert smallest_visible_short_ns(waits, [SYNC]) == 21
-
-
-def test_without_judged_waits_no_shortening_is_visible() -> None:
-    waits = [observed("erase-poll", shortest=99, longest=101)]
     assert smallest_visible_short_ns(waits, []) is None
 
 
@@ -128,7 +120,4 @@ def test_class_that_forwarded_bytes_hide_is_not_declared(lane: LaneName, classes
 def test_reason_of_the_host_lane_names_the_lane_that_sees_delays() -> None:
     assert "--lane virtual" in NO_DELAYS_SEEN
     assert "delay function" not in NO_DELAYS_SEEN
-
-
-def test_wait_owed_by_a_profile_keeps_its_class_name() -> None:
     assert Wait(kind="x", what="", opens="", requested_us=2).requested_ns("any") == 2000

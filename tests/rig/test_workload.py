@@ -3,6 +3,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from delayrig.base.errors import BadInputError
@@ -51,21 +52,27 @@ def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() ->
 
 def test_region_of_two_parts_is_in_both() -> None:
     chip = make_chip(
-        size_bytes=1 << 20,
-        erase=[EraseFacts(size_bytes=4096)],
-        dies=DiesFacts(by_chip_select=True),
+        size_bytes=1 << 20, erase=[EraseFacts(size_bytes=4096)], dies=DiesFacts(by_chip_select=True)
     )
     region = region_of(make_cell(region_kib=8), chip)
     assert region == Region(offset_bytes=(1 << 19) - 4096, size_bytes=8192)
 
 
-def test_block_that_is_larger_than_the_plan_asked_for_is_blank_behind() -> None:
-    cell = make_cell(region_kib=4)
-    region = region_of(cell, make_chip(erase=[EraseFacts(size_bytes=65536)]))
+@pytest.mark.parametrize(
+    ("keys", "erase_bytes", "content_bytes"),
+    [({"region_kib": 4}, 65536, 4096), ({"region_kib": 1, "content_bytes": 64}, 0, 64)],
+)
+def test_region_is_blank_behind_what_the_plan_asked_for(
+    keys: dict[str, int], erase_bytes: int, content_bytes: int
+) -> None:
+    cell = make_cell(**keys)
+    erase = [EraseFacts(size_bytes=erase_bytes)] if erase_bytes else []
+    region = region_of(cell, make_chip(erase=erase))
+    assert region.size_bytes == (erase_bytes or 1024)
     for content in (initial_content(cell, region), final_content(cell, region)):
-        assert len(content) == 65536
-        assert content[4096:] == b"\xff" * (65536 - 4096)
-        assert content[:4096].count(0xFF) < 100
+        assert content[content_bytes:] == b"\xff" * (region.size_bytes - content_bytes)
+        assert content[:content_bytes].count(0xFF) < 100
+        assert content[:content_bytes] != b"\xff" * content_bytes
 
 
 def test_layout_names_the_region_with_its_last_byte() -> None:
@@ -154,6 +161,9 @@ def test_larger_region_is_expected_whole() -> None:
     assert wrong_granules(cell, CHIP, right[:-4104]) == [region.end_bytes - 4096]
 
 
+ON_REGION = ("-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
+
+
 @pytest.mark.parametrize(
     ("programmer", "argument"),
     [
@@ -166,73 +176,50 @@ def test_larger_region_is_expected_whole() -> None:
 def test_subject_is_given_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
     cell = make_cell(programmer=programmer)
     words = subject_words(cell, "/bin/f", "W25Q128.V", "dummy:emulate=W25Q128JV")
-    assert words[:9] == [
-        *("/bin/f", "-p", argument, "-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
-    ]
+    assert words[:9] == ["/bin/f", "-p", argument, *ON_REGION]
 
 
 @pytest.mark.parametrize(
     ("job", "tail"),
     [
-        (Job.READ, ["-r", "/tmp/read.bin"]),
-        (Job.ERASE, ["-E"]),
-        (Job.WRITE, ["-N", "-w", "/tmp/write.bin"]),
-        (Job.VERIFY, ["-v", "/tmp/write.bin"]),
+        (Job.READ, [*ON_REGION, "-r", "/tmp/read.bin"]),
+        (Job.ERASE, [*ON_REGION, "-E"]),
+        (Job.WRITE, [*ON_REGION, "-N", "-w", "/tmp/write.bin"]),
+        (Job.VERIFY, [*ON_REGION, "-v", "/tmp/write.bin"]),
+        (Job.PROBE, ["-c", "W25Q128.V"]),
+        (Job.DETECT, []),
     ],
 )
-def test_job_is_done_to_the_region(job: Job, tail: list[str]) -> None:
+def test_job_is_done_to_the_region_and_a_detection_names_no_chip(job: Job, tail: list[str]) -> None:
     words = subject_words(make_cell(job=job), "/bin/f", "W25Q128.V")
-    assert words[5:] == ["-l", "/tmp/layout", "-i", "rig", *tail]
+    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", *tail]
 
 
-def test_probe_is_no_more_than_programmer_and_chip() -> None:
-    words = subject_words(make_cell(job=Job.PROBE), "/bin/f", "W25Q128.V")
-    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", "-c", "W25Q128.V"]
+GRANULE = 8 + 4096
+GRANULES = [RIGHT[at : at + GRANULE] for at in range(0, len(RIGHT), GRANULE)]
 
 
-def test_content_of_fewer_bytes_leaves_the_rest_of_the_region_blank() -> None:
-    cell = make_cell(region_kib=1, content_bytes=64)
-    region = region_of(cell, make_chip())
-    for content in (initial_content(cell, region), final_content(cell, region)):
-        assert content[64:] == b"\xff" * (region.size_bytes - 64)
-        assert content[:64] != b"\xff" * 64
-
-
-def test_detection_names_no_chip() -> None:
-    words = subject_words(make_cell(job=Job.DETECT), "/bin/f", "W25Q128.V")
-    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242"]
-
-
-def test_right_image_has_no_difference() -> None:
-    assert wrong_granules(CELL, CHIP, RIGHT) == []
-
-
-def test_image_in_another_order_is_the_same() -> None:
-    record = 8 + 4096
-    records = [RIGHT[at : at + record] for at in range(0, len(RIGHT), record)]
-    assert wrong_granules(CELL, CHIP, b"".join(reversed(records))) == []
-
-
-def test_granule_of_all_ff_is_as_good_as_none() -> None:
-    assert wrong_granules(CELL, CHIP, RIGHT + sparse_image(b"\xff" * 4096, offset=0)) == []
+@pytest.mark.parametrize(
+    "image",
+    [RIGHT, b"".join(reversed(GRANULES)), RIGHT + sparse_image(b"\xff" * 4096, offset=0)],
+    ids=["usual", "in another order", "with a blank granule"],
+)
+def test_right_image_has_no_difference(image: bytes) -> None:
+    assert wrong_granules(CELL, CHIP, image) == []
 
 
 @pytest.mark.parametrize("granule", [0, 7, 15])
 def test_missing_granule_is_a_difference(granule: int) -> None:
-    record = 8 + 4096
-    image = RIGHT[: granule * record] + RIGHT[(granule + 1) * record :]
+    image = b"".join(GRANULES[:granule] + GRANULES[granule + 1 :])
     assert wrong_granules(CELL, CHIP, image) == [REGION_OFFSET_BYTES + granule * 4096]
+    assert len(wrong_granules(CELL, CHIP, sparse_image(initial_content(CELL, REGION)))) == 16
+    assert len(wrong_granules(CELL, CHIP, b"")) == 16
 
 
 @pytest.mark.parametrize("offset", [0, REGION_OFFSET_BYTES - 4096, 0x20000, (2 << 20) - 4096])
 def test_anything_outside_the_region_is_a_difference(offset: int) -> None:
     stray = sparse_image(b"\xff" * 4095 + b"\xfe", offset=offset)
     assert wrong_granules(CELL, CHIP, RIGHT + stray) == [offset]
-
-
-def test_part_that_was_never_written_differs_everywhere() -> None:
-    assert len(wrong_granules(CELL, CHIP, sparse_image(initial_content(CELL, REGION)))) == 16
-    assert len(wrong_granules(CELL, CHIP, b"")) == 16
 
 
 @pytest.mark.parametrize(
@@ -264,18 +251,19 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hazards", "cores", "siblings"),
+    ("changes", "key", "values"),
     [
-        ((), 4, []),
-        (("busy-siblings",), 2, ["1"]),
-        (("busy-siblings",), 4, ["3"]),
+        ({"cores": 4}, "siblings", []),
+        ({"hazards": ("busy-siblings",), "cores": 2}, "siblings", ["1"]),
+        ({"hazards": ("busy-siblings",), "cores": 4}, "siblings", ["3"]),
+        ({"hazards": ("stop-cont:10",)}, "stops_hz", ["10"]),
     ],
 )
-def test_siblings_are_as_many_as_the_other_cores(
-    hazards: tuple[str, ...], cores: int, siblings: list[str]
+def test_hazard_is_made_as_often_as_the_cell_says(
+    changes: dict[str, Any], key: str, values: list[str]
 ) -> None:
-    spec = spec_text(make_cell(hazards=hazards, cores=cores), CHIP, "x", make_subject())
-    assert lines_of(spec, "siblings") == siblings
+    spec = spec_text(make_cell(**changes), CHIP, "x", make_subject())
+    assert lines_of(spec, key) == values
 
 
 @pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
@@ -293,10 +281,11 @@ def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
     assert (read in collected) is (job is Job.READ)
 
 
-def test_emulator_is_given_the_cells_chip_corner_and_seed() -> None:
-    words = emulator_words(make_cell(chip="M25P80", corner=Corner.MAX, seed=77), REGION)
+@pytest.mark.parametrize("corner", ["max", "zero", "draw:7", "slow:3"])
+def test_emulator_is_given_the_cells_chip_corner_and_seed(corner: str) -> None:
+    words = emulator_words(make_cell(chip="M25P80", corner=corner, seed=77), REGION)
     given = dict(pairwise(words))
-    assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", "max", "77")
+    assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", corner, "77")
     assert given["--image-offset"] == "65536"
 
 
@@ -305,12 +294,6 @@ def test_emulator_offers_delays_where_the_plan_asks_for_them(programmer: Program
     words = emulator_words(make_cell(programmer=programmer), REGION)
     offered = programmer is Programmer.SERPROG_NATIVE_DELAY
     assert ("--native-delay" in words) is offered
-
-
-@pytest.mark.parametrize("corner", ["zero", "draw:7", "slow:3"])
-def test_corner_reaches_the_emulator_in_the_words_of_the_plan(corner: str) -> None:
-    given = dict(pairwise(emulator_words(make_cell(corner=corner), REGION)))
-    assert given["--corner"] == corner
 
 
 def test_region_of_the_cell_goes_to_emulator_subject_and_collection_alike() -> None:
@@ -340,8 +323,3 @@ def test_host_program_gets_its_words_behind_the_job_and_its_events_come_back() -
     assert "host.jsonl /subject/tmp/host.jsonl 0 0" in lines_of(spec, "collect")
     plain = spec_text(make_cell(job=Job.PROBE), CHIP, "x", make_subject())
     assert not any("host.jsonl" in line for line in plain.splitlines())
-
-
-def test_subject_is_stopped_as_often_as_the_hazard_says() -> None:
-    spec = spec_text(make_cell(hazards=("stop-cont:10",)), CHIP, "x", make_subject())
-    assert lines_of(spec, "stops_hz") == ["10"]

@@ -362,13 +362,12 @@ def test_folder_that_is_named_outside_is_written(home: Path, arguments: list[str
     assert planned(home, "work", *words) == {"rig": False, "work": True, "data": True}
 
 
-def test_program_under_test_is_read_with_what_is_beside_it(home: Path) -> None:
+def test_program_under_test_is_read_with_what_is_beside_it_or_built_in_the_working_folder(
+    home: Path,
+) -> None:
     (home / "tree/bin/flashrom").touch()
     said = planned(home, "work", "--subject", "path:../tree/bin/flashrom")
     assert said == {"rig": False, "work": True, "tree/bin": False}
-
-
-def test_program_inside_the_working_folder_may_be_built_there(home: Path) -> None:
     (home / "work/build/flashrom").touch()
     words = ("--build", "make", "--subject", "path:./build/flashrom")
     assert planned(home, "work", *words) == {"rig": False, "work": True}
@@ -401,12 +400,8 @@ def test_more_folders_are_passed_on(home: Path) -> None:
         written=[home / "data"],
         read=[home / "tree", home / "work" / "build"],
     )
-    assert [(mount.place.name, mount.writable) for mount in mounts] == [
-        ("data", True),
-        ("rig", False),
-        ("tree", False),
-        ("work", True),
-    ]
+    found = [(mount.place.name, mount.writable) for mount in mounts]
+    assert found == [("data", True), ("rig", False), ("tree", False), ("work", True)]
 
 
 def test_mount_is_at_the_same_place_inside() -> None:

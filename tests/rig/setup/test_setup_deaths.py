@@ -7,20 +7,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.main import COMMANDS
+from delayrig.main import COMMANDS, main
 
 from tests.conftest import Bound
-from tests.rig.launching import (
-    LAUNCHER,
-    SYSTEM_PYTHON,
-    copy_launcher,
-    launch_copy,
-    pretend_ready,
-)
+from tests.rig.launching import LAUNCHER, SYSTEM_PYTHON, copy_launcher, launch_copy, pretend_ready
 
 pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
 
@@ -117,29 +112,28 @@ def test_rig_that_cannot_be_imported_convicts_nobody(tmp_path: Path) -> None:
     assert "says nothing about any flashrom" in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_signal_to_the_launcher_reaches_the_rig(tmp_path: Path, number: signal.Signals) -> None:
+def code_after(number: signal.Signals, script: str, tmp_path: Path) -> int:
+    """Sends a signal to a launcher whose rig runs the script; returns its exit code."""
     copy, state = copy_launcher(tmp_path), tmp_path / "state"
-    loop = "echo up; while :; do sleep 1; done"
-    pretend_ready(copy, state, f"trap 'exit 7' {number.name[3:]}; {loop}")
+    pretend_ready(copy, state, script)
     environment = {**os.environ, "FLASHROM_RIG_STATE": str(state)}
     with subprocess.Popen([copy / "rig", "run"], stdout=subprocess.PIPE, env=environment) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == b"up\n"
         run.send_signal(number)
         run.stdout.read()
-    assert run.returncode == 7
+    return run.returncode
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signal_to_the_launcher_reaches_the_rig(tmp_path: Path, number: signal.Signals) -> None:
+    loop = "echo up; while :; do sleep 1; done"
+    assert code_after(number, f"trap 'exit 7' {number.name[3:]}; {loop}", tmp_path) == 7
 
 
 def test_rig_dies_of_the_signal_that_its_launcher_was_sent(tmp_path: Path) -> None:
-    copy, state = copy_launcher(tmp_path), tmp_path / "state"
-    pretend_ready(copy, state, "echo up; exec sleep 600")
-    environment = {**os.environ, "FLASHROM_RIG_STATE": str(state)}
-    with subprocess.Popen([copy / "rig", "run"], stdout=subprocess.PIPE, env=environment) as run:
-        assert run.stdout is not None
-        run.stdout.readline()
-        run.terminate()
-    assert run.returncode == -signal.SIGTERM
+    dies = "echo up; exec sleep 600"
+    assert code_after(signal.SIGTERM, dies, tmp_path) == -signal.SIGTERM
 
 
 def test_rig_whose_launcher_is_gone_does_not_begin() -> None:
@@ -167,15 +161,11 @@ def test_folder_that_is_not_ascii_needs_no_locale(tmp_path: Path) -> None:
     assert str(out) in absent.stderr.replace("\n", "")
 
 
-def test_click_itself_never_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    from delayrig.main import main
-
-    for raised, code in ((click.Abort(), 130), (KeyboardInterrupt(), 130), (EOFError(), 130)):
-
-        def fail(*_: object, raised: BaseException = raised) -> None:
-            raise raised
-
-        monkeypatch.setattr(click.Group, "invoke", fail)
-        with pytest.raises(SystemExit) as ended:
-            main(["plans"])
-        assert ended.value.code == code
+@pytest.mark.parametrize("raised", [click.Abort(), KeyboardInterrupt(), EOFError()], ids=repr)
+def test_click_itself_never_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException
+) -> None:
+    monkeypatch.setattr(click.Group, "invoke", Mock(side_effect=raised))
+    with pytest.raises(SystemExit) as ended:
+        main(["plans"])
+    assert ended.value.code == INTERRUPTED

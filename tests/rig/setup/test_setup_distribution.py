@@ -198,15 +198,11 @@ def test_other_machine_is_told_the_two_things_that_would_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_DEBIAN)
-def test_engine_that_is_there_is_named(name: str) -> None:
-    said = remedy(replace(machine(CASES[name]), engine="docker"))
+def test_engine_that_is_there_is_named_and_a_named_archive_helps_with_a_new_qemu(name: str) -> None:
+    case = CASES[name]
+    said = remedy(replace(machine(case), engine="docker"))
     assert "run it in a container (docker): rig/rig --container" in said
     assert "install podman" not in said
-
-
-@pytest.mark.parametrize("name", NOT_DEBIAN)
-def test_named_archive_helps_where_qemu_is_new_enough(name: str) -> None:
-    case = CASES[name]
     helped = refusal(replace(machine(case), has_named=True)) is None
     assert helped is case.archive_would_do
 
@@ -224,14 +220,11 @@ def test_suite_of_debian_is_never_looked_for_in_ubuntus_archive() -> None:
         derive_suite("bookworm", UBUNTU_TARGETS, UBUNTU_2404, {UBUNTU_SOURCES: UBUNTU_STANZA})
 
 
-def test_packages_of_ubuntu_come_from_ubuntu() -> None:
+def test_packages_of_ubuntu_come_from_ubuntu_and_of_a_derivative_of_debian_from_debian() -> None:
     files = {UBUNTU_SOURCES: UBUNTU_STANZA}
     backports = derive_backports(UBUNTU_TARGETS, UBUNTU_2404, files)
     assert backports.suite == "noble-backports"
     assert "archive.example/debian" not in backports.text
-
-
-def test_packages_of_a_derivative_of_debian_come_from_debian() -> None:
     case = CASES["LMDE, which has Debian's archive"]
     assert derive_backports(case.targets, case.os_release, {}).suite == "bookworm-backports"
 

@@ -18,17 +18,14 @@ from delayrig.setup.packages import read_packages
 from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS
 
 from tests.rig.builders import CHECKOUT
-
-
-def names(tmp_path: Path, steps: tuple[str, ...]) -> set[str]:
-    layout = Layout(checkout=tmp_path, state=tmp_path / "state")
-    console = Console(output=io.StringIO(), input=io.StringIO())
-    return set(checks_for(Context(layout=layout, console=console, steps=steps)))
+from tests.rig.launching import context_of
 
 
 def test_machine_without_guests_is_not_asked_for_what_runs_them(tmp_path: Path) -> None:
-    left_out = names(tmp_path, GUEST_STEPS) - names(tmp_path, HOST_STEPS)
-    assert left_out == {"QEMU", "libvirt", "archive", "images", "KVM"}
+    with_guests, without = (
+        set(checks_for(context_of(tmp_path, steps=steps))) for steps in (GUEST_STEPS, HOST_STEPS)
+    )
+    assert with_guests - without == {"QEMU", "libvirt", "archive", "images", "KVM"}
 
 
 def test_qemus_that_fit_are_the_same_for_doctor_packages_and_plugins() -> None:
@@ -47,12 +44,8 @@ def test_doctor_takes_the_lane_that_it_is_asked_about() -> None:
 
 def test_doctor_answers_as_one_document_where_it_is_asked_to(tmp_path: Path) -> None:
     said = io.StringIO()
-    context = Context(
-        layout=Layout(checkout=tmp_path, state=tmp_path / "state"),
-        console=Console(output=said, input=io.StringIO()),
-        steps=HOST_STEPS,
-        as_json=read_request(["doctor", "--json"]).as_json,
-    )
+    as_json = read_request(["doctor", "--json"]).as_json
+    context = context_of(tmp_path, said, steps=HOST_STEPS, as_json=as_json)
     code = examine(context)
     found = json.loads(said.getvalue())
     assert [each["check"] for each in found] == list(checks_for(context))
@@ -79,22 +72,20 @@ def test_set_up_that_is_quiet_says_errors_alone() -> None:
     assert said.getvalue() == "rig/rig: interrupted\n"
 
 
-def context_of(said: io.StringIO) -> Context:
-    return Context(
-        layout=Layout(checkout=CHECKOUT, state=find_paths().state),
-        console=Console(output=said, input=io.StringIO()),
-        security=read_request(["doctor", "--security"]).security,
-        as_json=True,
-    )
+def of_security(said: io.StringIO) -> Context:
+    """Returns the context of `doctor --security --json` on this machine."""
+    layout = Layout(checkout=CHECKOUT, state=find_paths().state)
+    asked = read_request(["doctor", "--security"]).security
+    return context_of(CHECKOUT, said, layout=layout, security=asked, as_json=True)
 
 
 def found_by(name: str) -> Finding:
-    return security.CHECKS[name](context_of(io.StringIO()))
+    return security.CHECKS[name](of_security(io.StringIO()))
 
 
 def test_every_boundary_of_this_machine_is_named_with_its_state() -> None:
     said = io.StringIO()
-    code = examine(context_of(said))
+    code = examine(of_security(said))
     found = {each["check"]: each for each in json.loads(said.getvalue())}
     assert list(found) == list(security.CHECKS)
     assert (code != 0) is any(each["level"] == "problem" for each in found.values())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from delayrig.setup.clean import check_ours, clean, mounts_below
 from delayrig.setup.command import redact, run_logged
-from delayrig.setup.console import Console, Context, human_size, human_time, open_console
+from delayrig.setup.console import Context, human_size, human_time, open_console
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import TAG_NAME, hold_state, prepare_state
@@ -20,6 +20,7 @@ from delayrig.setup.packages import read_packages
 from tests.rig.launching import (
     LAUNCHER,
     SYSTEM_PYTHON,
+    context_of,
     copy_launcher,
     launch,
     launch_copy,
@@ -29,10 +30,8 @@ from tests.rig.launching import (
 pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
 
 
-@pytest.fixture
-def silent() -> Console:
-    """Returns a console without a user."""
-    return Console(output=io.StringIO(), input=io.StringIO())
+SILENT = context_of(Path()).console
+"""A console without a user."""
 
 
 @pytest.fixture
@@ -53,9 +52,7 @@ def test_no_command_on_a_fresh_machine_is_bad_usage(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(tmp_path: Path) -> None:
     (tmp_path / TAG_NAME).touch()
     done = launch(tmp_path, "clean", "--all")
     assert done.returncode == 2
@@ -77,9 +74,7 @@ def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["letters"]
 
 
-def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(
-    tmp_path: Path,
-) -> None:
+def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     query = tmp_path / "bin" / "dpkg-query"
     query.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
@@ -118,10 +113,16 @@ def test_colours_need_a_terminal_and_consent() -> None:
     assert not colours(Terminal(), TERM="dumb")
 
 
-def test_clean_removes_a_tagged_state(layout: Layout, silent: Console) -> None:
+def test_clean_removes_a_tagged_state_and_refuses_a_folder_that_set_up_did_not_make(
+    layout: Layout,
+) -> None:
     prepare_state(layout)
-    assert clean(Context(layout=layout, console=silent)) == 0
+    assert clean(Context(layout=layout, console=SILENT)) == 0
     assert not layout.state.exists()
+    layout.state.mkdir()
+    (layout.state / "letters").touch()
+    with pytest.raises(SetupError, match="not made by"):
+        check_ours(layout)
 
 
 def test_folder_is_removed_even_where_it_is_not_writable(tmp_path: Path) -> None:
@@ -136,13 +137,6 @@ def test_folder_is_removed_even_where_it_is_not_writable(tmp_path: Path) -> None
     assert not images.parent.exists()
 
 
-def test_clean_refuses_a_folder_that_set_up_did_not_make(layout: Layout) -> None:
-    layout.state.mkdir()
-    (layout.state / "letters").touch()
-    with pytest.raises(SetupError, match="not made by"):
-        check_ours(layout)
-
-
 def test_mounts_inside_the_state_are_found_deepest_first() -> None:
     mounts = "".join(f"x {place} proc rw 0 0\n" for place in ("/", "/s/a", "/s/a/b", "/ss", "/s"))
     assert mounts_below(Path("/s"), mounts) == ["/s/a/b", "/s/a"]
@@ -155,7 +149,7 @@ def test_mount_is_found_below_a_state_with_a_space_and_behind_a_link(tmp_path: P
     assert mounts_below(tmp_path / "link/my state", mounts) == [f"{tmp_path}/real/my state/a"]
 
 
-def test_second_set_up_waits_for_the_first(layout: Layout, silent: Console) -> None:
+def test_second_set_up_waits_for_the_first(layout: Layout) -> None:
     program = (
         "import sys; from delayrig.setup.lock import hold_state;"
         "from delayrig.setup.console import Console;"
@@ -165,57 +159,45 @@ def test_second_set_up_waits_for_the_first(layout: Layout, silent: Console) -> N
         "hold.__enter__(); print('held', flush=True)"
     )
     argv = [sys.executable, "-c", program, str(layout.checkout), str(layout.state)]
-    with hold_state(layout, silent):
-        other = subprocess.Popen(
-            argv,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(LAUNCHER.parent)},
-        )
+    with hold_state(layout, SILENT):
+        other = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         assert other.stdout is not None
         assert "another one is at work" in other.stdout.readline()
     assert other.communicate()[0] == "held\n"
 
 
-def test_addresses_lose_their_passwords_in_logs(tmp_path: Path, silent: Console) -> None:
+def test_addresses_lose_their_passwords_in_logs(tmp_path: Path) -> None:
     log = tmp_path / "log" / "apt.log"
     address = "http://me:secret@m.example.org/debian"
-    done = run_logged(["echo", f"Err: {address}"], log=log, console=silent)
+    done = run_logged(["echo", f"Err: {address}"], log=log, console=SILENT)
     assert done.tail == ("Err: http://***@m.example.org/debian",)
     assert "secret" not in log.read_text(encoding="utf-8")
     assert redact("http://m.example.org/a@b") == "http://m.example.org/a@b"
 
 
-def test_job_that_fills_the_disk_says_so(tmp_path: Path, silent: Console) -> None:
-    script = "echo 'write error: No space left on device'; exit 1"
-    done = run_logged(["sh", "-c", script], log=tmp_path / "log", console=silent)
-    with pytest.raises(SetupError, match="no space left"):
-        done.require("building", "start again")
+def test_job_that_fails_shows_its_end_and_its_log_and_one_that_fills_the_disk_says_so(
+    tmp_path: Path,
+) -> None:
+    def failure(script: str) -> SetupError:
+        done = run_logged(["sh", "-c", script], log=tmp_path / "build.log", console=SILENT)
+        with pytest.raises(SetupError) as raised:
+            done.require("building", "start again")
+        return raised.value
+
+    error = failure("seq 100; exit 3")
+    assert "building failed (exit 3)" in error.message
+    assert "100" in error.message
+    assert "    88\n" not in error.message
+    assert "build.log" in error.remedy
+    full = failure("echo 'write error: No space left on device'; exit 1")
+    assert "no space left" in str(full)
 
 
-def test_job_that_fails_shows_its_end_and_its_log(tmp_path: Path, silent: Console) -> None:
-    done = run_logged(["sh", "-c", "seq 100; exit 3"], log=tmp_path / "build.log", console=silent)
-    with pytest.raises(SetupError, match=r"building failed \(exit 3\)") as raised:
-        done.require("building", "start again")
-    assert "100" in raised.value.message
-    assert "    88\n" not in raised.value.message
-    assert "build.log" in raised.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("size_bytes", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1200, "1.2 kB"), (312_000_000, "312 MB")],
-)
-def test_sizes_read_well(size_bytes: int, text: str) -> None:
-    assert human_size(size_bytes) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.42, "0.4 s"), (43.2, "43 s"), (60, "1 min 0 s"), (123, "2 min 3 s")],
-)
-def test_times_read_well(seconds: float, text: str) -> None:
-    assert human_time(seconds) == text
+def test_sizes_and_times_read_well() -> None:
+    sizes = [human_size(size_bytes) for size_bytes in (0, 999, 1200, 312_000_000)]
+    assert sizes == ["0 bytes", "999 bytes", "1.2 kB", "312 MB"]
+    times = [human_time(seconds) for seconds in (0.42, 43.2, 60, 123)]
+    assert times == ["0.4 s", "43 s", "1 min 0 s", "2 min 3 s"]
 
 
 def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:

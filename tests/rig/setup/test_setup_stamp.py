@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The stamp of set-up, locks of packages, and reuse of build folders."""
 
-import io
 import os
 import re
 import tomllib
@@ -10,13 +9,14 @@ from importlib.metadata import distribution
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import MODULES, require_extra
 from delayrig.setup import native
 from delayrig.setup.arguments import EXTRAS
-from delayrig.setup.console import Console, Context
+from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
@@ -40,32 +40,21 @@ from delayrig.setup.stamp import (
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.rig.launching import context_of
+
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
     """Makes a small checkout that is set up."""
     layout = Layout(checkout=tmp_path / "checkout", state=tmp_path / "state")
-    for name in (
-        "meson.build",
-        "emulators/chips/a.toml",
-        "flashrom/core/a.c",
-        "images/agent/a.c",
-    ):
+    for name in ("meson.build", "emulators/chips/a.toml", "flashrom/core/a.c", "images/agent/a.c"):
         put(layout.checkout / name)
-    put(layout.lock_of_python)
-    put(layout.lock_of_tests)
     put(layout.package_path / "delayrig" / "subjects" / "recipes.py")
-    for name in (
-        "packages.toml",
-        "packages.py",
-        "environment.py",
-        "native.py",
-        "images.py",
-    ):
+    for name in ("packages.toml", "packages.py", "environment.py", "native.py", "images.py"):
         put(layout.setup / name)
-    put(layout.python)
+    for path in (layout.lock_of_python, layout.lock_of_tests, layout.python, database(layout)):
+        put(path)
     put(layout.build / "build.ninja")
-    put(database(layout))
     for step, mark in wanted_marks(layout, database(layout)).items():
         write_mark(layout.stamp, step, mark)
     return layout
@@ -84,24 +73,20 @@ def stale(layout: Layout) -> set[str]:
     return set(stale_steps(layout, wanted_marks(layout, database(layout)), EVERY_STEP))
 
 
-def test_unchanged_checkout_has_nothing_to_do(layout: Layout) -> None:
+def test_unchanged_checkout_has_nothing_to_do_but_a_step_that_was_begun(layout: Layout) -> None:
     assert stale(layout) == set()
+    drop_mark(layout.stamp, ENVIRONMENT)
+    assert stale(layout) == {ENVIRONMENT}
 
 
 @pytest.mark.parametrize(
     ("change", "steps"),
     [
-        (
-            lambda at: put(at.checkout / "emulators/chips/a.toml", "xy"),
-            {NATIVE, IMAGES},
-        ),
+        (lambda at: put(at.checkout / "emulators/chips/a.toml", "xy"), {NATIVE, IMAGES}),
         (lambda at: put(at.checkout / "flashrom/core/new.c"), {NATIVE, IMAGES}),
         (lambda at: put(at.checkout / "meson.options"), {NATIVE, IMAGES}),
         (lambda at: (at.checkout / "images/agent/a.c").unlink(), {NATIVE, IMAGES}),
-        (
-            lambda at: put(at.package_path / "delayrig/subjects/recipes.py", "xy"),
-            {IMAGES},
-        ),
+        (lambda at: put(at.package_path / "delayrig/subjects/recipes.py", "xy"), {IMAGES}),
         (lambda at: put(at.lock_of_python, "xy"), {ENVIRONMENT, NATIVE, IMAGES}),
         (lambda at: put(at.setup / "packages.toml", "xy"), {PACKAGES}),
         (lambda at: put(database(at), "xy"), {PACKAGES}),
@@ -129,14 +114,11 @@ def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: La
     assert stale(layout) == {PACKAGES, ACCOUNT, IMAGES}
 
 
-def test_lock_of_tests_concerns_tests_alone(layout: Layout) -> None:
+def test_lock_of_tests_concerns_tests_alone_and_that_of_the_rig_both(layout: Layout) -> None:
     put(layout.lock_of_tests, "xy")
     assert stale(layout) == set()
     wanted = wanted_marks(layout, database(layout))
     assert stale_steps(layout, wanted, TEST_STEPS) == {TEST_ENVIRONMENT}
-
-
-def test_environment_made_again_lacks_what_the_tests_need(layout: Layout) -> None:
     put(layout.lock_of_python, "xy")
     wanted = wanted_marks(layout, database(layout))
     assert {ENVIRONMENT, TEST_ENVIRONMENT} <= stale_steps(layout, wanted, TEST_STEPS)
@@ -154,11 +136,6 @@ def test_moved_state_makes_the_environment_again(layout: Layout) -> None:
     moved = Layout(checkout=layout.checkout, state=layout.state.with_name("moved"))
     layout.state.rename(moved.state)
     assert ENVIRONMENT in stale(moved)
-
-
-def test_step_that_was_begun_is_stale(layout: Layout) -> None:
-    drop_mark(layout.stamp, ENVIRONMENT)
-    assert stale(layout) == {ENVIRONMENT}
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"packages", b"packages \n"])
@@ -216,9 +193,10 @@ def wants(requirement: Requirement) -> list[tuple[str, str]]:
     return [(name, extra) for extra in ("", *sorted(requirement.extras))]
 
 
-def test_what_the_rig_needs_is_in_its_own_lock() -> None:
-    missing = needed(project()["dependencies"]) - pinned(LAYOUT.lock_of_python)
-    assert not missing, f"not in {LAYOUT.lock_of_python}: {missing}"
+def test_lock_of_the_rig_has_what_it_needs_and_nothing_else() -> None:
+    needs, lock = needed(project()["dependencies"]), pinned(LAYOUT.lock_of_python)
+    assert not needs - lock, f"not in {LAYOUT.lock_of_python}"
+    assert not lock - needs, f"nothing needs this: it belongs to {LAYOUT.lock_of_tests}"
 
 
 def test_lock_of_tests_holds_what_only_tests_need() -> None:
@@ -254,67 +232,50 @@ def test_no_package_is_pinned_at_two_versions() -> None:
         assert all(versions(one)[name] == versions(other)[name] for name in both)
 
 
-def test_rig_needs_nothing_that_its_lock_pins_without_reason() -> None:
-    unused = pinned(LAYOUT.lock_of_python) - needed(project()["dependencies"])
-    assert not unused, f"nothing needs {unused}: it belongs to {LAYOUT.lock_of_tests}"
-
-
 @pytest.fixture
 def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     """Returns the context of a checkout whose build folder a stub of meson has configured."""
 
-    class Meson:
-        def require(self, what: str, remedy: str) -> None:
-            """Accepts the result."""
-
-    def meson(context: Context, *_: str) -> Meson:
+    def meson(context: Context, *_: str) -> Mock:
         for name in native.CONFIGURED:
             path = context.layout.build / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
-        return Meson()
+        return Mock()
 
     monkeypatch.setattr(native, "_meson", meson)
-    context = Context(
-        layout=Layout(checkout=tmp_path / "checkout", state=tmp_path / "state"),
-        console=Console(output=io.StringIO(), input=io.StringIO()),
-    )
+    context = context_of(tmp_path)
     assert not native.is_configured(context)
     native.ensure_native(context)
     return context
 
 
-def test_folder_is_configured_for_its_checkout_and_options(context: Context) -> None:
-    assert native.is_configured(context)
+def of_another_checkout(context: Context) -> Context:
+    """Returns a context of another checkout with the same state."""
+    state = context.layout.state
+    return context_of(state, layout=Layout(checkout=state.with_name("other"), state=state))
 
 
 def test_folder_of_other_options_is_made_anew(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert native.is_configured(context)
     monkeypatch.setattr(native, "OPTIONS", ("-Dpast_mistakes=false",))
     assert not native.is_configured(context)
     native.ensure_native(context)
     assert native.is_configured(context)
 
 
-def test_folder_of_another_checkout_is_made_anew(context: Context, tmp_path: Path) -> None:
-    moved = Context(
-        layout=Layout(checkout=tmp_path / "moved", state=context.layout.state),
-        console=context.console,
-    )
+def test_folder_of_another_checkout_is_made_anew(context: Context) -> None:
+    moved = of_another_checkout(context)
     assert not native.is_configured(moved)
     native.ensure_native(moved)
     assert native.is_configured(moved)
     assert not native.is_configured(context)
 
 
-def test_programs_that_another_checkout_runs_on_are_not_replaced(
-    context: Context, tmp_path: Path
-) -> None:
-    other = Context(
-        layout=Layout(checkout=tmp_path / "other", state=context.layout.state),
-        console=context.console,
-    )
+def test_programs_that_another_checkout_runs_on_are_not_replaced(context: Context) -> None:
+    other = of_another_checkout(context)
     runs = [note_use(context.layout), note_use(context.layout)]
     for run in runs:
         with pytest.raises(SetupError, match=f"in use by a run of {context.layout.checkout}"):
