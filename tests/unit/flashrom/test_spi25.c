@@ -110,19 +110,6 @@ static void stall_beyond_timeout_of_ready_part_is_no_error(struct bench *bench)
 	assert_int_equal(small_chip.driver->program(&bench->flash, 0, bench->image, 1), 0);
 }
 
-static void status_write_keeps_second_register(struct bench *bench)
-{
-	struct spi25_status before, after;
-
-	assert_int_equal(spi25_status_read_all(&bench->flash, &before), 0);
-	after = before;
-	after.first = 0x1c;
-	assert_int_equal(spi25_status_write_all(&bench->flash, &before, &after), 0);
-	assert_int_equal(bench->fake.status, 0x1c);
-	assert_int_equal(bench->fake.status_2, 0x02);
-	assert_true(fake_chip_is_content(&bench->fake));
-}
-
 static void programmer_error_ends_operation(void)
 {
 	struct bench bench;
@@ -188,7 +175,6 @@ static const struct CMUnitTest tests[] = {
 	CASE(slow_part_at_its_maximum_is_waited_for),
 	CASE_ON(bench, part_that_never_gets_ready_is_reported),
 	CASE_ON(bench, stall_beyond_timeout_of_ready_part_is_no_error),
-	CASE_ON(bench, status_write_keeps_second_register),
 	CASE(programmer_error_ends_operation),
 	CASE_ON(bench, command_while_busy_is_counted_and_ignored),
 	CASE_ON(bench, program_without_write_enable_is_counted),
