@@ -116,7 +116,7 @@ static void archive_that_is_cut_short_is_refused_at_every_length(struct bench *b
 		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder), -EBADMSG);
 }
 
-static void digit_that_is_none_is_refused(struct bench *bench)
+static void character_that_is_no_digit_is_refused(struct bench *bench)
 {
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
@@ -131,7 +131,7 @@ static void device_is_refused(struct bench *bench)
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), -EBADMSG);
 }
 
-static void missing_folder_is_told(struct bench *bench)
+static void missing_folder_is_an_error(struct bench *bench)
 {
 	add_end(bench);
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, "missing"), -ENOENT);
@@ -142,9 +142,9 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, folder_that_is_there_is_kept),
 	CASE_ON(bench, what_follows_the_trailer_is_left_alone),
 	CASE_ON(bench, archive_that_is_cut_short_is_refused_at_every_length),
-	CASE_ON(bench, digit_that_is_none_is_refused),
+	CASE_ON(bench, character_that_is_no_digit_is_refused),
 	CASE_ON(bench, device_is_refused),
-	CASE_ON(bench, missing_folder_is_told),
+	CASE_ON(bench, missing_folder_is_an_error),
 };
 
 RUN_CASES(tests)

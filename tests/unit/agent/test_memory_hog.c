@@ -50,7 +50,7 @@ static void text_without_the_counters_is_zero(void)
 	assert_int_equal(reclaimed("nr_free_pages 9\n"), 0);
 }
 
-static void hog_that_was_never_started_is_no_matter_to_end(void)
+static void end_of_a_hog_that_was_never_started_does_nothing(void)
 {
 	pid_t hog = 0;
 
@@ -63,7 +63,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(other_counters_of_the_same_beginning_are_passed_over),
 	CASE(counter_has_64_bits),
 	CASE(text_without_the_counters_is_zero),
-	CASE(hog_that_was_never_started_is_no_matter_to_end),
+	CASE(end_of_a_hog_that_was_never_started_does_nothing),
 };
 
 RUN_CASES(tests)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Calls that fail, few resources, and another uptime. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,6 +26,57 @@ uint64_t hypercall_virtual_ns(void)
 	return 0;
 }
 
+/*
+ * Checks that @steps returns 0, not the number of the failed step. It runs in a child, because
+ * filters and limits cannot be removed; an unprivileged one needs NO_NEW_PRIVS for a filter.
+ */
+static void assert_steps_succeed(int (*steps)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? steps() : 99);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void unknown_call_or_error_is_refused(void)
+{
+	struct refusals refusals = {0};
+
+	assert_false(refusals_add(&refusals, "sleep", NULL));
+	assert_false(refusals_add(&refusals, "sleep", "EPERM"));
+	assert_false(refusals_add(&refusals, "sleeps", "eperm"));
+	assert_int_equal(refusals.count, 0);
+	for (int i = 0; i < REFUSALS_MAX; i++)
+		assert_true(refusals_add(&refusals, "clock", "einval"));
+	assert_false(refusals_add(&refusals, "clock", "einval"));
+}
+
+static int sleep_and_make_a_timer(void)
+{
+	const struct timespec second = {1, 0};
+	struct refusals refusals = {0};
+
+	if (!refusals_add(&refusals, "sleep", "eperm") ||
+		!refusals_add(&refusals, "timerfd", "enosys") || refusals_install(&refusals) < 0)
+		return 1;
+	if (nanosleep(&second, NULL) != -1 || errno != EPERM)
+		return 2;
+	if (clock_nanosleep(CLOCK_MONOTONIC, 0, &second, NULL) != EPERM)
+		return 3;
+	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != ENOSYS)
+		return 4;
+	return getppid() > 0 ? 0 : 5;
+}
+
+static void refused_calls_fail_and_others_do_not(void)
+{
+	assert_steps_succeed(sleep_and_make_a_timer);
+}
+
 static void *do_nothing(void *unused)
 {
 	return unused;
@@ -36,7 +88,6 @@ static bool is_given(size_t bytes)
 	       errno != ENOMEM;
 }
 
-/* Runs in a child, since its limits are final. Returns 0, or the number of the failed step. */
 static int want_more(void)
 {
 	const struct scarcity few = {
@@ -44,8 +95,7 @@ static int want_more(void)
 	pthread_t thread;
 	pid_t pid;
 
-	/* An unprivileged process needs this to install a filter. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || scarcity_begin(&few) < 0)
+	if (scarcity_begin(&few) < 0)
 		return 1;
 	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != EMFILE)
 		return 2;
@@ -61,14 +111,7 @@ static int want_more(void)
 
 static void whoever_has_little_gets_no_more_and_processes_are_left(void)
 {
-	int status;
-	pid_t pid = fork();
-
-	assert_true(pid >= 0);
-	if (pid == 0)
-		_exit(want_more());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_steps_succeed(want_more);
 }
 
 static uint64_t now_ns(void)
@@ -104,6 +147,8 @@ static void child_finds_another_uptime_and_we_keep_ours(void)
 }
 
 static const struct CMUnitTest tests[] = {
+	CASE(unknown_call_or_error_is_refused),
+	CASE(refused_calls_fail_and_others_do_not),
 	CASE(whoever_has_little_gets_no_more_and_processes_are_left),
 	CASE(child_finds_another_uptime_and_we_keep_ours),
 };

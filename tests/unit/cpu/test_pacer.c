@@ -9,135 +9,118 @@
 #define CATCH_UP (5 * MS)
 #define GRACE (250 * US)
 
-static struct pacer started(void)
+static void start(struct pacer *pacer)
 {
-	struct pacer pacer;
-
-	pacer_init(&pacer, START, CATCH_UP, GRACE);
-	return pacer;
+	pacer_init(pacer, START, CATCH_UP, GRACE);
 }
 
-static void early_vcpu_waits_for_its_time(void)
-{
-	struct pacer pacer = started();
+FIXTURE(pacer, start, NOTHING);
 
-	assert_int_equal(pacer_advance(&pacer, START + 40 * US, 250 * US), START + 250 * US);
-	assert_int_equal(pacer.lost_ns, 0);
+static void early_vcpu_waits_for_its_time(struct pacer *pacer)
+{
+	assert_int_equal(pacer_advance(pacer, START + 40 * US, 250 * US), START + 250 * US);
+	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void vcpu_that_is_exactly_on_time_does_not_wait(void)
+static void vcpu_that_is_exactly_on_time_does_not_wait(struct pacer *pacer)
 {
-	struct pacer pacer = started();
-
-	assert_int_equal(pacer_advance(&pacer, START + 250 * US, 250 * US), START + 250 * US);
-	assert_int_equal(pacer_take_late_ns(&pacer), 0);
+	assert_int_equal(pacer_advance(pacer, START + 250 * US, 250 * US), START + 250 * US);
+	assert_int_equal(pacer_take_late_ns(pacer), 0);
 }
 
-static void overslept_wait_makes_the_next_one_shorter(void)
+static void overslept_wait_makes_the_next_one_shorter(struct pacer *pacer)
 {
-	struct pacer pacer = started();
-
-	pacer_advance(&pacer, START + 40 * US, 250 * US);
-	pacer_release(&pacer, START + 310 * US);
-	assert_int_equal(pacer_advance(&pacer, START + 350 * US, 250 * US), START + 500 * US);
+	pacer_advance(pacer, START + 40 * US, 250 * US);
+	pacer_release(pacer, START + 310 * US);
+	assert_int_equal(pacer_advance(pacer, START + 350 * US, 250 * US), START + 500 * US);
 }
 
 /* Each of 400 sleeps ends 60 us late; their sum is late by one quantum at most. */
-static void steady_oversleeping_does_not_add_up(void)
+static void steady_oversleeping_does_not_add_up(struct pacer *pacer)
 {
-	struct pacer pacer = started();
 	uint64_t now_ns = START;
 
 	for (int i = 0; i < 400; i++) {
-		now_ns = pacer_advance(&pacer, now_ns + 40 * US, 250 * US) + 60 * US;
-		pacer_release(&pacer, now_ns);
+		now_ns = pacer_advance(pacer, now_ns + 40 * US, 250 * US) + 60 * US;
+		pacer_release(pacer, now_ns);
 	}
 	assert_in_range(now_ns, START + 100 * MS, START + 100 * MS + 250 * US);
-	assert_int_equal(pacer.lost_ns, 0);
+	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(void)
+static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(struct pacer *pacer)
 {
-	struct pacer pacer = started();
 	uint64_t now_ns = START + 4 * MS;
 
-	assert_int_equal(pacer_advance(&pacer, now_ns, 250 * US), now_ns);
-	pacer_release(&pacer, now_ns);
+	assert_int_equal(pacer_advance(pacer, now_ns, 250 * US), now_ns);
+	pacer_release(pacer, now_ns);
 	/* It waits although it is behind: 250 us of work need 200 us at least. */
-	assert_int_equal(pacer_advance(&pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
+	assert_int_equal(pacer_advance(pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
 }
 
-static void vcpu_that_was_held_up_is_back_on_time_in_the_end(void)
+static void vcpu_that_was_held_up_is_back_on_time_in_the_end(struct pacer *pacer)
 {
-	struct pacer pacer = started();
 	uint64_t now_ns = START + 4 * MS;
 	int quanta = 0;
 
 	do {
-		now_ns = pacer_advance(&pacer, now_ns, 250 * US);
-		pacer_release(&pacer, now_ns);
+		now_ns = pacer_advance(pacer, now_ns, 250 * US);
+		pacer_release(pacer, now_ns);
 		quanta++;
-	} while (now_ns != pacer.due_ns && quanta < 1000);
+	} while (now_ns != pacer->due_ns && quanta < 1000);
 	/* 3.75 ms behind after the first quantum, and 50 us less after each of the others. */
 	assert_int_equal(quanta, 1 + 75);
-	assert_int_equal(pacer.lost_ns, 0);
-	assert_int_equal(pacer_take_late_ns(&pacer), 3750 * US);
-	assert_int_equal(pacer_take_late_ns(&pacer), 0);
+	assert_int_equal(pacer->lost_ns, 0);
+	assert_int_equal(pacer_take_late_ns(pacer), 3750 * US);
+	assert_int_equal(pacer_take_late_ns(pacer), 0);
 }
 
-static void lateness_is_lost_from_the_limit_on(void)
+static void lateness_is_lost_from_the_limit_on(struct pacer *pacer)
 {
-	struct pacer at = started();
-	struct pacer above = started();
+	struct pacer above = *pacer;
 
-	pacer_advance(&at, START + 250 * US + CATCH_UP, 250 * US);
-	assert_int_equal(at.lost_ns, 0);
+	pacer_advance(pacer, START + 250 * US + CATCH_UP, 250 * US);
+	assert_int_equal(pacer->lost_ns, 0);
 	pacer_advance(&above, START + 250 * US + CATCH_UP + 1, 250 * US);
 	assert_int_equal(above.lost_ns, 1);
-	assert_int_equal(above.due_ns, at.due_ns + 1);
+	assert_int_equal(above.due_ns, pacer->due_ns + 1);
 }
 
-static void idle_time_is_not_saved_for_later(void)
+static void idle_time_is_not_saved_for_later(struct pacer *pacer)
 {
-	struct pacer pacer = started();
-
-	pacer_idle(&pacer, START + 250 * US, 250 * US);
-	pacer_resume(&pacer, START + 900 * MS);
-	assert_int_equal(pacer_advance(&pacer, START + 900 * MS + 40 * US, 250 * US),
+	pacer_idle(pacer, START + 250 * US, 250 * US);
+	pacer_resume(pacer, START + 900 * MS);
+	assert_int_equal(pacer_advance(pacer, START + 900 * MS + 40 * US, 250 * US),
 		START + 900 * MS + 250 * US);
-	assert_int_equal(pacer.lost_ns, 0);
+	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void work_run_too_early_before_idling_is_owed_after_it(void)
+static void work_run_too_early_before_idling_is_owed_after_it(struct pacer *pacer)
 {
-	struct pacer pacer = started();
-
-	pacer_idle(&pacer, START + 30 * US, 100 * US);
-	pacer_resume(&pacer, START + 50 * MS);
-	assert_int_equal(pacer_advance(&pacer, START + 50 * MS, 0), START + 50 * MS + 70 * US);
+	pacer_idle(pacer, START + 30 * US, 100 * US);
+	pacer_resume(pacer, START + 50 * MS);
+	assert_int_equal(pacer_advance(pacer, START + 50 * MS, 0), START + 50 * MS + 70 * US);
 }
 
-static void lateness_survives_idling_up_to_the_grace(void)
+static void lateness_survives_idling_up_to_the_grace(struct pacer *pacer)
 {
-	struct pacer pacer = started();
-
-	pacer_idle(&pacer, START + 100 * US + GRACE + 9, 100 * US);
-	assert_int_equal(pacer.lost_ns, 9);
-	pacer_resume(&pacer, START + 50 * MS);
-	assert_int_equal(pacer.due_ns, START + 50 * MS - GRACE);
+	pacer_idle(pacer, START + 100 * US + GRACE + 9, 100 * US);
+	assert_int_equal(pacer->lost_ns, 9);
+	pacer_resume(pacer, START + 50 * MS);
+	assert_int_equal(pacer->due_ns, START + 50 * MS - GRACE);
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(early_vcpu_waits_for_its_time),
-	CASE(vcpu_that_is_exactly_on_time_does_not_wait),
-	CASE(overslept_wait_makes_the_next_one_shorter),
-	CASE(steady_oversleeping_does_not_add_up),
-	CASE(vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
-	CASE(vcpu_that_was_held_up_is_back_on_time_in_the_end),
-	CASE(lateness_is_lost_from_the_limit_on),
-	CASE(idle_time_is_not_saved_for_later),
-	CASE(work_run_too_early_before_idling_is_owed_after_it),
-	CASE(lateness_survives_idling_up_to_the_grace),
+	CASE_ON(pacer, early_vcpu_waits_for_its_time),
+	CASE_ON(pacer, vcpu_that_is_exactly_on_time_does_not_wait),
+	CASE_ON(pacer, overslept_wait_makes_the_next_one_shorter),
+	CASE_ON(pacer, steady_oversleeping_does_not_add_up),
+	CASE_ON(pacer, vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
+	CASE_ON(pacer, vcpu_that_was_held_up_is_back_on_time_in_the_end),
+	CASE_ON(pacer, lateness_is_lost_from_the_limit_on),
+	CASE_ON(pacer, idle_time_is_not_saved_for_later),
+	CASE_ON(pacer, work_run_too_early_before_idling_is_owed_after_it),
+	CASE_ON(pacer, lateness_survives_idling_up_to_the_grace),
 };
 
 RUN_CASES(tests)

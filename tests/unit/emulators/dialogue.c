@@ -250,7 +250,7 @@ static int play(const struct player *player, const char *path, bool print)
 		if (print)
 			puts(whole);
 		else if (!same)
-			fprintf(stderr, "%s:%u: stands there: %s\n%s:%u: the model:    %s\n", path,
+			fprintf(stderr, "%s:%u: expected: %s\n%s:%u: found:    %s\n", path,
 				number, line, path, number, whole);
 		failures += !print && !same;
 	}

@@ -153,12 +153,6 @@ void served_end(struct served *served)
 	assert_int_equal(served_wait_for_exit(served), 0);
 }
 
-char *served_end_with_events(struct served *served)
-{
-	served_end(served);
-	return file_text(served->events);
-}
-
 void served_ask(struct served *served, const void *request, size_t request_len, void *reply,
 	size_t reply_len)
 {

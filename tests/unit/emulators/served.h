@@ -51,9 +51,6 @@ void served_disconnect(struct served *served);
 /* Disconnects the client; checks that the server ends without an error. */
 void served_end(struct served *served);
 
-/* Does the same. Returns the server's events, which the caller frees. */
-char *served_end_with_events(struct served *served);
-
 /* Sends the request, then waits for the whole reply. */
 void served_ask(struct served *served, const void *request, size_t request_len, void *reply,
 	size_t reply_len);

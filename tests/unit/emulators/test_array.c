@@ -13,11 +13,20 @@ struct fixture {
 };
 
 /* Fills the memory with stale bytes, which no read may return where the map says "erased". */
-static struct fixture *fixture_init(struct fixture *fixture)
+static void set_up(struct fixture *fixture)
 {
 	memset(fixture->bytes, 0x5A, sizeof(fixture->bytes));
 	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
-	return fixture;
+}
+
+FIXTURE(fixture, set_up, NOTHING);
+
+static void fill(struct fixture *fixture, uint8_t value)
+{
+	uint8_t bytes[SIZE_BYTES];
+
+	memset(bytes, value, sizeof(bytes));
+	array_load(&fixture->array, 0, bytes, sizeof(bytes));
 }
 
 static void assert_all(const struct array *array, uint32_t from, uint32_t to, uint8_t value)
@@ -30,152 +39,120 @@ static void assert_all(const struct array *array, uint32_t from, uint32_t to, ui
 	}
 }
 
-static void new_array_reads_erased_and_touches_no_bytes(void)
+static void new_array_reads_erased_and_touches_no_bytes(struct fixture *fixture)
 {
-	struct fixture fixture;
-
-	fixture_init(&fixture);
-	assert_all(&fixture.array, 0, SIZE_BYTES, 0xFF);
-	assert_int_equal(fixture.bytes[0], 0x5A);
+	assert_all(&fixture->array, 0, SIZE_BYTES, 0xFF);
+	assert_int_equal(fixture->bytes[0], 0x5A);
 }
 
-static void program_in_one_granule_leaves_the_others_erased(void)
+static void program_in_one_granule_leaves_the_others_erased(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t zero = 0;
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, GRANULE + 1, &zero, 1);
-	assert_true(array_granule_is_erased(&fixture.array, 0));
-	assert_false(array_granule_is_erased(&fixture.array, GRANULE));
-	assert_true(array_granule_is_erased(&fixture.array, 2 * GRANULE));
-	assert_all(&fixture.array, 0, GRANULE + 1, 0xFF);
-	assert_all(&fixture.array, GRANULE + 2, SIZE_BYTES, 0xFF);
+	array_program(&fixture->array, GRANULE + 1, &zero, 1);
+	assert_true(array_granule_is_erased(&fixture->array, 0));
+	assert_false(array_granule_is_erased(&fixture->array, GRANULE));
+	assert_true(array_granule_is_erased(&fixture->array, 2 * GRANULE));
+	assert_all(&fixture->array, 0, GRANULE + 1, 0xFF);
+	assert_all(&fixture->array, GRANULE + 2, SIZE_BYTES, 0xFF);
 }
 
-static void program_across_granules_clears_bits_in_both(void)
+static void program_across_granules_clears_bits_in_both(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t data[] = {0x0F, 0xF0};
 	uint8_t got[2];
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
-	array_program(&fixture.array, GRANULE - 1, data, sizeof(data));
-	array_read(&fixture.array, GRANULE - 1, got, sizeof(got));
+	array_program(&fixture->array, GRANULE - 1, data, sizeof(data));
+	array_program(&fixture->array, GRANULE - 1, data, sizeof(data));
+	array_read(&fixture->array, GRANULE - 1, got, sizeof(got));
 	assert_memory_equal(got, data, sizeof(data));
 }
 
-static void program_of_any_length_clears_its_own_bytes_alone(void)
+static void program_of_any_length_clears_its_own_bytes_alone(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t data[24];
 	uint8_t got[sizeof(data) + 2];
 
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(0x81 + i);
 	for (size_t len = 0; len <= sizeof(data); len++) {
-		fixture_init(&fixture);
-		array_program(&fixture.array, 3, data, len);
-		array_read(&fixture.array, 2, got, sizeof(got));
+		set_up(fixture);
+		array_program(&fixture->array, 3, data, len);
+		array_read(&fixture->array, 2, got, sizeof(got));
 		assert_int_equal(got[0], 0xFF);
 		assert_memory_equal(got + 1, data, len);
 		assert_int_equal(got[1 + len], 0xFF);
 	}
 }
 
-static void read_past_the_end_goes_on_from_zero(void)
+static void read_past_the_end_goes_on_from_zero(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t first = 0x12;
 	uint8_t got[2];
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, 0, &first, 1);
-	array_read(&fixture.array, SIZE_BYTES - 1, got, sizeof(got));
+	array_program(&fixture->array, 0, &first, 1);
+	array_read(&fixture->array, SIZE_BYTES - 1, got, sizeof(got));
 	assert_int_equal(got[0], 0xFF);
 	assert_int_equal(got[1], 0x12);
 }
 
-static void erase_of_one_granule_forgets_only_that(void)
+static void erase_of_one_granule_forgets_only_that(struct fixture *fixture)
 {
-	struct fixture fixture;
-	uint8_t zeros[SIZE_BYTES] = {0};
+	static const uint8_t zeros[SIZE_BYTES];
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, 0, zeros, sizeof(zeros));
-	array_erase(&fixture.array, GRANULE, GRANULE);
-	assert_all(&fixture.array, 0, GRANULE, 0x00);
-	assert_all(&fixture.array, GRANULE, 2 * GRANULE, 0xFF);
-	assert_all(&fixture.array, 2 * GRANULE, SIZE_BYTES, 0x00);
+	array_program(&fixture->array, 0, zeros, sizeof(zeros));
+	array_erase(&fixture->array, GRANULE, GRANULE);
+	assert_all(&fixture->array, 0, GRANULE, 0x00);
+	assert_all(&fixture->array, GRANULE, 2 * GRANULE, 0xFF);
+	assert_all(&fixture->array, 2 * GRANULE, SIZE_BYTES, 0x00);
 }
 
-static void erase_inside_granules_takes_its_range_and_no_more(void)
+static void erase_inside_granules_takes_its_range_and_no_more(struct fixture *fixture)
 {
-	struct fixture fixture;
-	uint8_t zeros[SIZE_BYTES] = {0};
-	uint32_t end = 2 * GRANULE + 3;
+	const uint32_t end = 2 * GRANULE + 3;
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, 0, zeros, sizeof(zeros));
-	array_erase(&fixture.array, 100, end - 100);
-	assert_all(&fixture.array, 0, 100, 0x00);
-	assert_all(&fixture.array, 100, end, 0xFF);
-	assert_all(&fixture.array, end, SIZE_BYTES, 0x00);
-	assert_true(array_granule_is_erased(&fixture.array, GRANULE));
+	fill(fixture, 0x00);
+	array_erase(&fixture->array, 100, end - 100);
+	assert_all(&fixture->array, 0, 100, 0x00);
+	assert_all(&fixture->array, 100, end, 0xFF);
+	assert_all(&fixture->array, end, SIZE_BYTES, 0x00);
+	assert_true(array_granule_is_erased(&fixture->array, GRANULE));
 }
 
-static void program_after_erase_does_not_meet_old_bits(void)
+static void program_after_erase_does_not_meet_old_bits(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xA5;
 
-	fixture_init(&fixture);
-	array_program(&fixture.array, 7, &zero, 1);
-	array_erase(&fixture.array, 0, GRANULE);
-	array_program(&fixture.array, 7, &ones, 1);
-	assert_all(&fixture.array, 7, 8, 0xA5);
+	array_program(&fixture->array, 7, &zero, 1);
+	array_erase(&fixture->array, 0, GRANULE);
+	array_program(&fixture->array, 7, &ones, 1);
+	assert_all(&fixture->array, 7, 8, 0xA5);
 }
 
-static void load_sets_bits_that_program_cannot(void)
+static void load_sets_bits_that_program_cannot(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xFF;
 
-	fixture_init(&fixture);
-	array_load(&fixture.array, 7, &zero, 1);
-	array_load(&fixture.array, 7, &ones, 1);
-	assert_all(&fixture.array, 7, 8, 0xFF);
+	array_load(&fixture->array, 7, &zero, 1);
+	array_load(&fixture->array, 7, &ones, 1);
+	assert_all(&fixture->array, 7, 8, 0xFF);
 }
 
-static void load_of_erased_bytes_keeps_the_granule_erased(void)
+static void load_of_erased_bytes_keeps_the_granule_erased(struct fixture *fixture)
 {
-	struct fixture fixture;
 	uint8_t ones[16];
 
-	fixture_init(&fixture);
 	memset(ones, 0xFF, sizeof(ones));
-	array_load(&fixture.array, 100, ones, sizeof(ones));
-	assert_true(array_granule_is_erased(&fixture.array, 100));
+	array_load(&fixture->array, 100, ones, sizeof(ones));
+	assert_true(array_granule_is_erased(&fixture->array, 100));
 }
 
 /* Interrupted work in an array that is full of BEFORE. */
 
 #define BEFORE 0x3C
 #define SEED 7
-
-static void set_up(struct fixture *fixture)
-{
-	uint8_t before[SIZE_BYTES];
-
-	memset(before, BEFORE, sizeof(before));
-	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
-	array_load(&fixture->array, 0, before, sizeof(before));
-}
-
-FIXTURE(fixture, set_up, NOTHING);
 
 static size_t count(const uint8_t *bytes, size_t len, uint8_t value)
 {
@@ -196,6 +173,7 @@ static void erase_cut_off_leaves_erased_then_mixed_then_old(struct fixture *fixt
 {
 	const uint8_t *got;
 
+	fill(fixture, BEFORE);
 	halfway_erase(&fixture->array, 0, SIZE_BYTES, 2 * GRANULE + 5, SEED);
 	got = read_all(fixture);
 	assert_int_equal(count(got, 2 * GRANULE, 0xFF), 2 * GRANULE);
@@ -210,6 +188,7 @@ static void erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *
 {
 	const uint8_t *got;
 
+	fill(fixture, BEFORE);
 	halfway_erase(&fixture->array, 256, 256, 128, SEED);
 	got = read_all(fixture);
 	assert_int_equal(count(got, 256, BEFORE), 256);
@@ -223,6 +202,7 @@ static void program_cut_off_sets_no_bit_and_stays_inside_its_page(struct fixture
 	const uint8_t *got;
 
 	memset(data, 0xC0, sizeof(data));
+	fill(fixture, BEFORE);
 	halfway_program(&fixture->array, 512, data, sizeof(data), false, SEED);
 	got = read_all(fixture);
 	assert_int_equal(count(got, 512, BEFORE), 512);
@@ -241,6 +221,7 @@ static void replacing_program_cut_off_may_leave_bytes_erased(struct fixture *fix
 	const uint8_t *got;
 
 	memset(data, 0xC3, sizeof(data));
+	fill(fixture, BEFORE);
 	halfway_program(&fixture->array, 0, data, sizeof(data), true, SEED);
 	got = read_all(fixture);
 	assert_in_range(count(got, 256, BEFORE), 32, 100);
@@ -248,33 +229,33 @@ static void replacing_program_cut_off_may_leave_bytes_erased(struct fixture *fix
 	assert_in_range(count(got, 256, 0xFF), 32, 100);
 }
 
+static const uint8_t *erased_half_way(struct fixture *fixture, uint64_t seed)
+{
+	fill(fixture, BEFORE);
+	halfway_erase(&fixture->array, 0, GRANULE, 0, seed);
+	return read_all(fixture);
+}
+
 static void same_seed_leaves_the_same_and_another_seed_does_not(struct fixture *fixture)
 {
 	uint8_t first[GRANULE];
-	uint8_t before[GRANULE];
 
-	memset(before, BEFORE, sizeof(before));
-	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED);
-	memcpy(first, read_all(fixture), sizeof(first));
-	array_load(&fixture->array, 0, before, sizeof(before));
-	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED);
-	assert_memory_equal(read_all(fixture), first, sizeof(first));
-	array_load(&fixture->array, 0, before, sizeof(before));
-	halfway_erase(&fixture->array, 0, GRANULE, 0, SEED + 1);
-	assert_memory_not_equal(read_all(fixture), first, sizeof(first));
+	memcpy(first, erased_half_way(fixture, SEED), sizeof(first));
+	assert_memory_equal(erased_half_way(fixture, SEED), first, sizeof(first));
+	assert_memory_not_equal(erased_half_way(fixture, SEED + 1), first, sizeof(first));
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(new_array_reads_erased_and_touches_no_bytes),
-	CASE(program_in_one_granule_leaves_the_others_erased),
-	CASE(program_across_granules_clears_bits_in_both),
-	CASE(program_of_any_length_clears_its_own_bytes_alone),
-	CASE(read_past_the_end_goes_on_from_zero),
-	CASE(erase_of_one_granule_forgets_only_that),
-	CASE(erase_inside_granules_takes_its_range_and_no_more),
-	CASE(program_after_erase_does_not_meet_old_bits),
-	CASE(load_sets_bits_that_program_cannot),
-	CASE(load_of_erased_bytes_keeps_the_granule_erased),
+	CASE_ON(fixture, new_array_reads_erased_and_touches_no_bytes),
+	CASE_ON(fixture, program_in_one_granule_leaves_the_others_erased),
+	CASE_ON(fixture, program_across_granules_clears_bits_in_both),
+	CASE_ON(fixture, program_of_any_length_clears_its_own_bytes_alone),
+	CASE_ON(fixture, read_past_the_end_goes_on_from_zero),
+	CASE_ON(fixture, erase_of_one_granule_forgets_only_that),
+	CASE_ON(fixture, erase_inside_granules_takes_its_range_and_no_more),
+	CASE_ON(fixture, program_after_erase_does_not_meet_old_bits),
+	CASE_ON(fixture, load_sets_bits_that_program_cannot),
+	CASE_ON(fixture, load_of_erased_bytes_keeps_the_granule_erased),
 	CASE_ON(fixture, erase_cut_off_leaves_erased_then_mixed_then_old),
 	CASE_ON(fixture, erase_of_less_than_a_granule_stays_inside_its_block),
 	CASE_ON(fixture, program_cut_off_sets_no_bit_and_stays_inside_its_page),

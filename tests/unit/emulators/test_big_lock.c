@@ -88,49 +88,35 @@ static void let_it_end(struct scene *scene)
 	pthread_cond_destroy(&scene->there);
 }
 
-static int tried(pthread_mutex_t *mutex)
+/* Tries a lock while a thread of that name runs, which has unlocked it. Returns the error. */
+static int tried_while_it_runs(const char *name, bool is_big)
 {
-	int error = pthread_mutex_trylock(mutex);
+	struct scene scene;
+	pthread_mutex_t *mutex = is_big ? &scene.big : &scene.other;
+	int error;
 
+	begin(&scene, name);
+	let_it_run(&scene);
+	error = pthread_mutex_trylock(mutex);
 	if (!error)
 		pthread_mutex_unlock(mutex);
+	let_it_end(&scene);
 	return error;
 }
 
 static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void)
 {
-	struct scene scene;
-	int seen;
-
-	begin(&scene, CPU_THREAD);
-	let_it_run(&scene);
-	seen = tried(&scene.big);
-	let_it_end(&scene);
-	assert_int_equal(seen, EBUSY);
+	assert_int_equal(tried_while_it_runs(CPU_THREAD, true), EBUSY);
 }
 
 static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void)
 {
-	struct scene scene;
-	int seen;
-
-	begin(&scene, CPU_THREAD);
-	let_it_run(&scene);
-	seen = tried(&scene.other);
-	let_it_end(&scene);
-	assert_int_equal(seen, 0);
+	assert_int_equal(tried_while_it_runs(CPU_THREAD, false), 0);
 }
 
 static void thread_of_another_name_gives_the_lock_away(void)
 {
-	struct scene scene;
-	int seen;
-
-	begin(&scene, "IO mon_iothread");
-	let_it_run(&scene);
-	seen = tried(&scene.big);
-	let_it_end(&scene);
-	assert_int_equal(seen, 0);
+	assert_int_equal(tried_while_it_runs("IO mon_iothread", true), 0);
 }
 
 static const struct CMUnitTest tests[] = {

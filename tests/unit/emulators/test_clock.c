@@ -7,81 +7,75 @@
 #include "serprog/clock.h"
 #include "serprog/counter.h"
 
-static void scripted_clock_stands_still_between_ticks(void)
+static void start(struct clock *clock)
 {
-	struct clock clock;
-
-	clock_init_scripted(&clock, 250);
-	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS);
-	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS);
-	clock_tick(&clock);
-	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS + 250);
-	assert_int_equal(clock.step_ns, 250);
+	assert_int_equal(clock_init(clock, CLOCK_SOURCE_MONOTONIC), 0);
 }
 
-static void wait_on_a_scripted_clock_is_over_at_once_and_exact(void)
-{
-	struct clock clock;
+FIXTURE(clock, start, NOTHING);
 
-	clock_init_scripted(&clock, 250);
-	clock_wait_until(&clock, CLOCK_SCRIPTED_START_NS + 7);
-	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS + 7);
-	clock_wait_until(&clock, CLOCK_SCRIPTED_START_NS + 6);
-	assert_int_equal(clock_now_ns(&clock), CLOCK_SCRIPTED_START_NS + 7);
-	assert_int_equal(clock.backward_count, 0);
+static void scripted_clock_stands_still_between_ticks(struct clock *clock)
+{
+	clock_init_scripted(clock, 250);
+	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS);
+	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS);
+	clock_tick(clock);
+	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS + 250);
+	assert_int_equal(clock->step_ns, 250);
 }
 
-static void readable_stop_ends_a_long_wait(void)
+static void wait_on_a_scripted_clock_is_over_at_once_and_exact(struct clock *clock)
 {
-	struct clock clock;
+	clock_init_scripted(clock, 250);
+	clock_wait_until(clock, CLOCK_SCRIPTED_START_NS + 7);
+	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS + 7);
+	clock_wait_until(clock, CLOCK_SCRIPTED_START_NS + 6);
+	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS + 7);
+	assert_int_equal(clock->backward_count, 0);
+}
+
+static void readable_stop_ends_a_long_wait(struct clock *clock)
+{
 	int fds[2];
 
-	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	assert_int_equal(pipe(fds), 0);
-	clock.stop_fd = fds[0];
+	clock->stop_fd = fds[0];
 	assert_int_equal(write(fds[1], "", 1), 1);
-	assert_int_equal(clock_wait_until(&clock, UINT64_MAX), -ECANCELED);
+	assert_int_equal(clock_wait_until(clock, UINT64_MAX), -ECANCELED);
 	close(fds[0]);
 	close(fds[1]);
 }
 
-static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(void)
+static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(struct clock *clock)
 {
-	struct clock clock;
 	int fds[2];
 
-	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	clock.peer_fd = fds[0];
+	clock->peer_fd = fds[0];
 	assert_int_equal(write(fds[1], "", 1), 1);
-	assert_int_equal(clock_wait_until(&clock, clock_now_ns(&clock) + 30000000), 0);
+	assert_int_equal(clock_wait_until(clock, clock_now_ns(clock) + 30000000), 0);
 	close(fds[1]);
-	assert_int_equal(clock_wait_until(&clock, UINT64_MAX), -ECANCELED);
+	assert_int_equal(clock_wait_until(clock, UINT64_MAX), -ECANCELED);
 	close(fds[0]);
 }
 
-static void wait_that_nobody_ends_is_never_early(void)
+static void wait_that_nobody_ends_is_never_early(struct clock *clock)
 {
-	struct clock clock;
-	uint64_t until_ns;
+	const uint64_t until_ns = clock_now_ns(clock) + 30000000;
 
-	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
-	until_ns = clock_now_ns(&clock) + 30000000;
-	assert_int_equal(clock_wait_until(&clock, until_ns), 0);
-	assert_true(clock_now_ns(&clock) >= until_ns);
+	assert_int_equal(clock_wait_until(clock, until_ns), 0);
+	assert_true(clock_now_ns(clock) >= until_ns);
 }
 
-static void tick_leaves_the_kernels_clock_alone(void)
+static void tick_leaves_the_kernels_clock_alone(struct clock *clock)
 {
-	struct clock clock;
 	uint64_t before_ns;
 
-	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_MONOTONIC), 0);
-	assert_true(clock.step_ns > 0);
-	clock.step_ns = UINT64_C(1) << 60;
-	before_ns = clock_now_ns(&clock);
-	clock_tick(&clock);
-	assert_true(clock_now_ns(&clock) - before_ns < UINT64_C(1) << 60);
+	assert_true(clock->step_ns > 0);
+	clock->step_ns = UINT64_C(1) << 60;
+	before_ns = clock_now_ns(clock);
+	clock_tick(clock);
+	assert_true(clock_now_ns(clock) - before_ns < UINT64_C(1) << 60);
 }
 
 static void each_clock_has_the_name_that_its_option_has(void)
@@ -127,12 +121,12 @@ static void counter_of_this_machine_goes_on(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(scripted_clock_stands_still_between_ticks),
-	CASE(wait_on_a_scripted_clock_is_over_at_once_and_exact),
-	CASE(readable_stop_ends_a_long_wait),
-	CASE(peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
-	CASE(wait_that_nobody_ends_is_never_early),
-	CASE(tick_leaves_the_kernels_clock_alone),
+	CASE_ON(clock, scripted_clock_stands_still_between_ticks),
+	CASE_ON(clock, wait_on_a_scripted_clock_is_over_at_once_and_exact),
+	CASE_ON(clock, readable_stop_ends_a_long_wait),
+	CASE_ON(clock, peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
+	CASE_ON(clock, wait_that_nobody_ends_is_never_early),
+	CASE_ON(clock, tick_leaves_the_kernels_clock_alone),
 	CASE(each_clock_has_the_name_that_its_option_has),
 	CASE(count_at_any_rate_becomes_whole_nanoseconds),
 	CASE(count_of_centuries_does_not_wrap),

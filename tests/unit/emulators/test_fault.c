@@ -6,19 +6,24 @@
 
 #define STREAM_BYTES 20000
 
-struct reports {
+/* Faults of a stream, the bytes that come out of it, and what was reported of the faults. */
+struct stream {
+	struct faults faults;
+	uint8_t out[16];
 	size_t count;
 	enum fault_kind last_kind;
 	uint64_t last_nth;
 };
 
+FIXTURE(stream, NOTHING, NOTHING);
+
 static void note(void *context, const struct fault *fault, uint64_t nth)
 {
-	struct reports *reports = context;
+	struct stream *stream = context;
 
-	reports->count++;
-	reports->last_kind = fault->kind;
-	reports->last_nth = nth;
+	stream->count++;
+	stream->last_kind = fault->kind;
+	stream->last_nth = nth;
 }
 
 static void with(struct faults *faults, uint64_t seed, const char *text)
@@ -27,78 +32,65 @@ static void with(struct faults *faults, uint64_t seed, const char *text)
 	assert_int_equal(faults_add(faults, text), 0);
 }
 
-static size_t pass(struct faults *faults, const char *in, uint8_t *out, struct reports *reports)
+/* Passes bytes, and checks what comes out. */
+static void assert_passed(struct stream *stream, const char *in, const char *expected)
 {
-	return faults_pass(
-		faults, FAULT_AT_REPLY_BYTE, (const uint8_t *)in, strlen(in), out, note, reports);
+	const size_t len = faults_pass(&stream->faults, FAULT_AT_REPLY_BYTE, (const uint8_t *)in,
+		strlen(in), stream->out, note, stream);
+
+	assert_int_equal(len, strlen(expected));
+	assert_memory_equal(stream->out, expected, len);
 }
 
-static void dropped_byte_is_the_one_asked_for(void)
+static void dropped_byte_is_the_one_asked_for(struct stream *stream)
 {
-	struct reports reports = {0};
-	struct faults faults;
-	uint8_t out[16];
-
-	with(&faults, 1, "drop@3");
-	assert_int_equal(pass(&faults, "abcd", out, &reports), 3);
-	assert_memory_equal(out, "abd", 3);
-	assert_int_equal(reports.count, 1);
-	assert_int_equal(reports.last_kind, FAULT_DROP);
-	assert_int_equal(reports.last_nth, 3);
+	with(&stream->faults, 1, "drop@3");
+	assert_passed(stream, "abcd", "abd");
+	assert_int_equal(stream->count, 1);
+	assert_int_equal(stream->last_kind, FAULT_DROP);
+	assert_int_equal(stream->last_nth, 3);
 }
 
-static void bytes_are_counted_on_through_chunks(void)
+static void bytes_are_counted_on_through_chunks(struct stream *stream)
 {
-	struct reports reports = {0};
-	struct faults faults;
-	uint8_t out[16];
-
-	with(&faults, 1, "duplicate@3");
-	assert_int_equal(pass(&faults, "ab", out, &reports), 2);
-	assert_int_equal(pass(&faults, "cd", out, &reports), 3);
-	assert_memory_equal(out, "ccd", 3);
-	assert_int_equal(reports.last_nth, 3);
+	with(&stream->faults, 1, "duplicate@3");
+	assert_passed(stream, "ab", "ab");
+	assert_passed(stream, "cd", "ccd");
+	assert_int_equal(stream->last_nth, 3);
 }
 
-static void corrupted_byte_is_never_what_it_was(void)
+static void corrupted_byte_is_never_what_it_was(struct stream *stream)
 {
 	for (uint64_t seed = 0; seed < 2000; seed++) {
-		struct reports reports = {0};
-		struct faults faults;
-		uint8_t out[4];
-
-		with(&faults, seed, "corrupt@1");
-		assert_int_equal(pass(&faults, "ab", out, &reports), 2);
-		assert_int_not_equal(out[0], 'a');
-		assert_int_equal(out[1], 'b');
+		with(&stream->faults, seed, "corrupt@1");
+		assert_int_equal(faults_pass(&stream->faults, FAULT_AT_REPLY_BYTE,
+					 (const uint8_t *)"ab", 2, stream->out, note, stream),
+			2);
+		assert_int_not_equal(stream->out[0], 'a');
+		assert_int_equal(stream->out[1], 'b');
 	}
 }
 
-static void other_stream_is_left_alone(void)
+static void other_stream_is_left_alone(struct stream *stream)
 {
-	struct reports reports = {0};
-	struct faults faults;
-	uint8_t out[16];
-
-	with(&faults, 1, "drop@in:p=1");
-	assert_int_equal(pass(&faults, "abcd", out, &reports), 4);
-	assert_int_equal(reports.count, 0);
-	assert_true(faults_touch(&faults, FAULT_AT_REQUEST_BYTE));
-	assert_false(faults_touch(&faults, FAULT_AT_REPLY_BYTE));
+	with(&stream->faults, 1, "drop@in:p=1");
+	assert_passed(stream, "abcd", "abcd");
+	assert_int_equal(stream->count, 0);
+	assert_true(faults_touch(&stream->faults, FAULT_AT_REQUEST_BYTE));
+	assert_false(faults_touch(&stream->faults, FAULT_AT_REPLY_BYTE));
 }
 
 /* Passes a long stream in chunks of @chunk bytes. Returns how many bytes come out. */
 static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 {
 	static const uint8_t zeros[STREAM_BYTES];
-	struct reports reports = {0};
-	struct faults faults;
+	struct stream stream = {0};
 	size_t len = 0;
 
-	with(&faults, seed, text);
+	with(&stream.faults, seed, text);
 	for (size_t at = 0; at < STREAM_BYTES; at += chunk)
-		len += faults_pass(
-			&faults, FAULT_AT_REPLY_BYTE, zeros, chunk, out + len, note, &reports);
+		len += faults_pass(&stream.faults, FAULT_AT_REPLY_BYTE, zeros, chunk, out + len,
+			note, &stream);
 	return len;
 }
 
@@ -208,10 +200,10 @@ static void one_fault_more_than_fit_is_refused(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(dropped_byte_is_the_one_asked_for),
-	CASE(bytes_are_counted_on_through_chunks),
-	CASE(corrupted_byte_is_never_what_it_was),
-	CASE(other_stream_is_left_alone),
+	CASE_ON(stream, dropped_byte_is_the_one_asked_for),
+	CASE_ON(stream, bytes_are_counted_on_through_chunks),
+	CASE_ON(stream, corrupted_byte_is_never_what_it_was),
+	CASE_ON(stream, other_stream_is_left_alone),
 	CASE(same_seed_makes_same_faults_however_bytes_come),
 	CASE(probability_is_about_kept),
 	CASE(faults_draw_apart_from_each_other),

@@ -19,6 +19,8 @@
  *     AT load ADDRESS BYTE... puts bytes into the array
  *     AT see ADDRESS N        bytes of the array
  *     AT tally ADDRESS N      how many of them are 00h, FFh or other
+ *     AT blank                the first address and the number of the bytes that are FFh, in a row;
+ *                             they and all others become 00h
  *
  * AT is +NS after the line before, or `end`, `end-NS`, `end+NS`, where `end` is that of the last
  * work. NS, N and FACTOR of BYTE*FACTOR are decimal, all other numbers hexadecimal.
@@ -335,6 +337,35 @@ static bool run_tally(struct bench *bench)
 	return true;
 }
 
+/* Returns the number of bytes in a row, from @from on, that are FFh or that are not. */
+static size_t run_of(const uint8_t *bytes, size_t from, size_t size_bytes, bool blank)
+{
+	size_t at = from;
+
+	while (at < size_bytes && (bytes[at] == 0xFF) == blank)
+		at++;
+	return at - from;
+}
+
+static bool run_blank(struct bench *bench)
+{
+	const size_t size_bytes = bench->chip.part->size_bytes;
+	uint8_t *bytes = map_zeros(size_bytes);
+	size_t first, count;
+
+	chip_settle(&bench->chip, bench->now_ns);
+	array_read(&bench->chip.array, 0, bytes, size_bytes);
+	first = run_of(bytes, 0, size_bytes, false);
+	count = run_of(bytes, first, size_bytes, true);
+	put(&bench->dialogue, "%zx %zu", first, count);
+	if (run_of(bytes, first + count, size_bytes, false) < size_bytes - first - count)
+		put(&bench->dialogue, "and others");
+	memset(bytes, 0x00, size_bytes);
+	array_load(&bench->chip.array, 0, bytes, size_bytes);
+	munmap(bytes, size_bytes);
+	return true;
+}
+
 static bool run_part(struct bench *bench)
 {
 	char *name = next_word();
@@ -375,6 +406,7 @@ static const struct {
 	{"load", run_load},
 	{"see", run_see},
 	{"tally", run_tally},
+	{"blank", run_blank},
 };
 
 static bool run_line(void *context, const char *first)

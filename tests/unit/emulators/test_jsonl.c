@@ -4,11 +4,6 @@
 #include "../cases.h"
 #include "record/events.h"
 
-struct written {
-	char *text;
-	size_t len;
-};
-
 static struct run_facts some_facts(void)
 {
 	return (struct run_facts){
@@ -21,231 +16,163 @@ static struct run_facts some_facts(void)
 	};
 }
 
-/* Formats all lines of a run with those events. */
-static void write_script(struct written *written, const struct event *script, size_t count)
+/* Returns all lines of a run with those events; the caller frees them. */
+static char *written(const struct run_facts *facts, const struct event *script, size_t count)
 {
-	struct run_facts facts = some_facts();
-	struct run_end end = {.end_ns = 99, .clean = true};
-	FILE *out = open_memstream(&written->text, &written->len);
+	const struct run_end end = {.end_ns = 99, .clean = true};
 	struct events events;
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
 
 	assert_int_equal(events_init(&events, 1), 0);
 	for (size_t i = 0; i < count; i++)
 		events_append(&events, &script[i]);
-	assert_int_equal(jsonl_write(out, &facts, &events, &end), 0);
+	assert_int_equal(jsonl_write(out, facts, &events, &end), 0);
 	events_deinit(&events);
 	fclose(out);
+	return text;
 }
 
-/* Returns line @index. Its newline becomes a NUL, so the lines behind it are then out of reach. */
-static char *line_at(struct written *written, size_t index)
+/* The events of a run, and all lines after the first that they become. */
+struct run {
+	const struct event *script;
+	size_t count;
+	const char *expected;
+};
+
+static void events_are_written(void **state)
 {
-	char *line = written->text;
-	char *end;
+	const struct run *run = *state;
+	const struct run_facts facts = some_facts();
+	char *text = written(&facts, run->script, run->count);
 
-	for (size_t i = 0; i < index; i++)
-		line = strchr(line, '\n') + 1;
-	end = strchr(line, '\n');
-	*end = '\0';
-	return line;
+	assert_string_equal(strchr(text, '\n') + 1, run->expected);
+	free(text);
 }
+
+/* The last line of a run: its numbers of transactions, requests, violations and faults. */
+#define END(spi, cycles, requests, violations, faults)                                             \
+	"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":" #spi                                   \
+	",\"cycle_transactions\":" #cycles ",\"serprog_requests\":" #requests                      \
+	",\"violations\":" #violations ",\"faults\":" #faults ",\"clean\":true}\n"
 
 static void start_line_without_wake_measure_says_null(void)
 {
-	struct written written;
+	const struct run_facts facts = some_facts();
+	char *text = written(&facts, NULL, 0);
 
-	write_script(&written, NULL, 0);
-	assert_string_equal(line_at(&written, 0),
+	assert_string_equal(text,
 		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":10,\"chip\":\"M25P80\","
 		"\"corner\":\"typ\",\"clock\":\"tsc\",\"clock_step_ns\":2,"
 		"\"clock_rate_error_ppm\":0,\"seed\":18446744073709551615,"
 		"\"native_delay\":false,\"wake_latency_ns_min\":null,"
 		"\"wake_latency_ns_max\":null,\"size_bytes\":1048576,\"link\":null,"
-		"\"faults\":null}");
-	free(written.text);
-}
-
-static void requests_of_a_connection_come_with_gaps_and_counts(void)
-{
-	static const struct event script[] = {
-		{.kind = EVENT_ACCEPT, .read_ns = 20},
-		{.kind = EVENT_BARRIER, .read_ns = 21, .reply_ns = 25},
-		{.kind = EVENT_SERPROG,
-			.name = "SYNCNOP",
-			.op = 0x10,
-			.ack = true,
-			.empty_ns = 1,
-			.read_ns = 30,
-			.reply_ns = 31},
-		{.kind = EVENT_SERPROG,
-			.name = "O_DELAY",
-			.op = 0x0E,
-			.empty_ns = 2,
-			.read_ns = 30,
-			.reply_ns = 33},
-		{.kind = EVENT_DISCONNECT, .read_ns = 40},
-		{.kind = EVENT_SERPROG,
-			.name = "NOP",
-			.op = 0x00,
-			.ack = true,
-			.empty_ns = 41,
-			.read_ns = 50,
-			.reply_ns = 51},
-	};
-	static const char expected[] =
-		"{\"ev\":\"accept\",\"t_ns\":20}\n"
-		"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
-		"\"read_ns\":30,\"reply_ns\":31,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x0e\",\"name\":\"O_DELAY\",\"empty_ns\":2,"
-		"\"read_ns\":30,\"reply_ns\":33,\"gap_ns\":-1,\"ack\":false}\n"
-		"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
-		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":0,"
-		"\"serprog_requests\":3,"
-		"\"violations\":0,\"faults\":0,\"clean\":true}\n";
-	struct written written;
-
-	write_script(&written, script, COUNT(script));
-	assert_string_equal(strchr(written.text, '\n') + 1, expected);
-	free(written.text);
-}
-
-static void violation_says_rule_margin_and_grade(void)
-{
-	static const struct event event = {
-		.kind = EVENT_SPI,
-		.write_len = 4,
-		.read_len = 256,
-		.empty_ns = 100,
-		.read_ns = 200,
-		.reply_ns = 300,
-		.wire_ns = 7,
-		.chip = {.name = "READ",
-			.opcode = 0x03,
-			.has_address = true,
-			.address = 4096,
-			.status = 0x03,
-			.busy_left_ns = 5,
-			.busy_until_ns = 205,
-			.rule = CHIP_RULE_BUSY,
-			.owed = true,
-			.margin_ns = -5,
-			.grade = GRADE_ASSUMED},
-	};
-	struct written written;
-
-	write_script(&written, &event, 1);
-	assert_non_null(strstr(written.text, "\"violations\":1,"));
-	assert_string_equal(line_at(&written, 1),
-		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
-		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
-		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
-		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
-		"\"grade\":\"assumed\"}");
-	free(written.text);
+		"\"faults\":null}\n" END(0, 0, 0, 0, 0));
+	free(text);
 }
 
 static void link_and_faults_stand_in_the_first_line(void)
 {
 	struct run_facts facts = some_facts();
-	struct run_end end = {.end_ns = 99};
-	struct written written;
-	FILE *out = open_memstream(&written.text, &written.len);
-	struct events events;
+	char *text;
 
 	facts.link = "baud=115200";
 	facts.faults = "drop@5 nak@p=0.1";
-	assert_int_equal(events_init(&events, 1), 0);
-	assert_int_equal(jsonl_write(out, &facts, &events, &end), 0);
-	fclose(out);
-	assert_non_null(strstr(
-		written.text, "\"link\":\"baud=115200\",\"faults\":\"drop@5 nak@p=0.1\"}\n"));
-	free(written.text);
-	events_deinit(&events);
+	text = written(&facts, NULL, 0);
+	assert_non_null(
+		strstr(text, "\"link\":\"baud=115200\",\"faults\":\"drop@5 nak@p=0.1\"}\n"));
+	free(text);
 }
 
-static void faults_and_refusals_are_lines_that_part_no_gap(void)
-{
-	static const struct event script[] = {
-		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 10, .reply_ns = 20},
-		{.kind = EVENT_REFUSED, .read_ns = 21},
-		{.kind = EVENT_FAULT,
-			.name = "stall",
-			.fault_at = "request",
-			.fault_nth = 2,
-			.fault_ns = 5000,
-			.read_ns = 22},
-		{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 25, .reply_ns = 30},
-		{.kind = EVENT_GAVE_UP, .name = "records", .bound = 4, .read_ns = 31},
-	};
-	static const char expected[] =
-		"{\"ev\":\"refused\",\"t_ns\":21}\n"
-		"{\"ev\":\"fault\",\"t_ns\":22,\"kind\":\"stall\",\"at\":\"request\","
-		"\"nth\":2,\"held_ns\":5000}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
-		"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
-		"{\"ev\":\"gave_up\",\"t_ns\":31,\"bound\":\"records\",\"count\":4}\n"
-		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,"
-		"\"cycle_transactions\":0,\"serprog_requests\":2,\"violations\":0,"
-		"\"faults\":1,\"clean\":true}\n";
-	struct written written;
+static const struct event connection[] = {
+	{.kind = EVENT_ACCEPT, .read_ns = 20},
+	{.kind = EVENT_BARRIER, .read_ns = 21, .reply_ns = 25},
+	{.kind = EVENT_SERPROG,
+		.name = "SYNCNOP",
+		.op = 0x10,
+		.ack = true,
+		.empty_ns = 1,
+		.read_ns = 30,
+		.reply_ns = 31},
+	{.kind = EVENT_SERPROG,
+		.name = "O_DELAY",
+		.op = 0x0E,
+		.empty_ns = 2,
+		.read_ns = 30,
+		.reply_ns = 33},
+	{.kind = EVENT_DISCONNECT, .read_ns = 40},
+	{.kind = EVENT_SERPROG,
+		.name = "NOP",
+		.op = 0x00,
+		.ack = true,
+		.empty_ns = 41,
+		.read_ns = 50,
+		.reply_ns = 51},
+};
 
-	write_script(&written, script, COUNT(script));
-	assert_string_equal(strstr(written.text, "{\"ev\":\"refused\""), expected);
-	free(written.text);
-}
+static const struct event too_early[] = {{
+	.kind = EVENT_SPI,
+	.write_len = 4,
+	.read_len = 256,
+	.empty_ns = 100,
+	.read_ns = 200,
+	.reply_ns = 300,
+	.wire_ns = 7,
+	.chip = {.name = "READ",
+		.opcode = 0x03,
+		.has_address = true,
+		.address = 4096,
+		.status = 0x03,
+		.busy_left_ns = 5,
+		.busy_until_ns = 205,
+		.rule = CHIP_RULE_BUSY,
+		.owed = true,
+		.margin_ns = -5,
+		.grade = GRADE_ASSUMED},
+}};
 
-static void work_that_never_ends_is_a_fault_of_the_part(void)
-{
-	static const struct event event = {
-		.kind = EVENT_SPI,
-		.write_len = 4,
-		.chip = {.name = "SE",
-			.opcode = 0x20,
-			.busy_until_ns = 1200,
-			.work = CHIP_WORK_ERASE,
-			.work_ns = 1000,
-			.stuck_nth = 3},
-	};
-	struct written written;
+static const struct event faulty[] = {
+	{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 10, .reply_ns = 20},
+	{.kind = EVENT_REFUSED, .read_ns = 21},
+	{.kind = EVENT_FAULT,
+		.name = "stall",
+		.fault_at = "request",
+		.fault_nth = 2,
+		.fault_ns = 5000,
+		.read_ns = 22},
+	{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 25, .reply_ns = 30},
+	{.kind = EVENT_GAVE_UP, .name = "records", .bound = 4, .read_ns = 31},
+};
 
-	write_script(&written, &event, 1);
-	assert_string_equal(line_at(&written, 3),
-		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
-		"\"nth\":3,\"held_ns\":null}");
-	free(written.text);
-}
+static const struct event stuck[] = {{
+	.kind = EVENT_SPI,
+	.write_len = 4,
+	.chip = {.name = "SE",
+		.opcode = 0x20,
+		.busy_until_ns = 1200,
+		.work = CHIP_WORK_ERASE,
+		.work_ns = 1000,
+		.stuck_nth = 3},
+}};
 
-static void started_work_is_a_line_of_its_own(void)
-{
-	static const struct event event = {
-		.kind = EVENT_SPI,
-		.write_len = 4,
-		.read_ns = 200,
-		.reply_ns = 201,
-		.chip = {.name = "SE",
-			.opcode = 0x20,
-			.has_address = true,
-			.address = 4096,
-			.status = 0x03,
-			.busy_until_ns = 1200,
-			.work = CHIP_WORK_ERASE,
-			.work_ns = 1000,
-			.work_grade = GRADE_ASSUMED},
-	};
-	struct written written;
+static const struct event erase[] = {{
+	.kind = EVENT_SPI,
+	.write_len = 4,
+	.read_ns = 200,
+	.reply_ns = 201,
+	.chip = {.name = "SE",
+		.opcode = 0x20,
+		.has_address = true,
+		.address = 4096,
+		.status = 0x03,
+		.busy_until_ns = 1200,
+		.work = CHIP_WORK_ERASE,
+		.work_ns = 1000,
+		.work_grade = GRADE_ASSUMED},
+}};
 
-	write_script(&written, &event, 1);
-	assert_string_equal(line_at(&written, 2),
-		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
-		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,"
-		"\"grade\":\"assumed\"}");
-	free(written.text);
-}
-
-static const struct event cycle_script[] = {
+static const struct event cycles[] = {
 	{.kind = EVENT_SERPROG,
 		.name = "O_WRITEB",
 		.op = 0x0C,
@@ -291,32 +218,6 @@ static const struct event cycle_script[] = {
 			.busy_until_ns = 14310}},
 };
 
-static void executed_cycles_share_the_gap_of_their_request(void)
-{
-	struct written written;
-
-	write_script(&written, cycle_script, COUNT(cycle_script));
-	assert_string_equal(strstr(written.text, "{\"ev\":\"cycle\""),
-		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
-		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
-		"\"gap_ns\":10,\"start_ns\":30,\"wire_ns\":280,\"value\":null,"
-		"\"busy_left_ns\":0,\"busy_until_ns\":14310,\"violation\":null,"
-		"\"margin_ns\":5,\"grade\":\"datasheet\"}\n"
-		"{\"ev\":\"busy\",\"kind\":\"program\",\"op\":\"0xa0\",\"addr\":4660,"
-		"\"start_ns\":310,\"until_ns\":14310,\"nominal_ns\":14000,"
-		"\"grade\":\"datasheet\"}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x0f\",\"name\":\"O_EXEC\",\"empty_ns\":21,"
-		"\"read_ns\":30,\"reply_ns\":400,\"gap_ns\":10,\"ack\":true}\n"
-		"{\"ev\":\"cycle\",\"op\":null,\"name\":\"STATUS\",\"addr\":4660,"
-		"\"wlen\":0,\"rlen\":1,\"empty_ns\":401,\"read_ns\":410,\"reply_ns\":480,"
-		"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
-		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
-		"\"margin_ns\":null,\"grade\":null}\n"
-		"{\"ev\":\"end\",\"t_ns\":99,\"spi_transactions\":0,\"cycle_transactions\":2,"
-		"\"serprog_requests\":2,\"violations\":0,\"faults\":0,\"clean\":true}\n");
-	free(written.text);
-}
-
 static void stamp_reaches_the_records_of_one_request_alone(void)
 {
 	static const struct event request = {.empty_ns = 7, .read_ns = 8, .reply_ns = 9};
@@ -353,61 +254,115 @@ static void store_grows_past_its_first_chunk(void)
 	events_deinit(&events);
 }
 
+/* Checks that events of one kind become lines of that name with their times. */
+static void assert_lines(const char *name, const struct event *script, size_t count)
+{
+	const struct run_facts facts = some_facts();
+	char *text = written(&facts, script, count);
+	const char *line = strchr(text, '\n') + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		char expected[64];
+		int len = snprintf(expected, sizeof(expected), "{\"ev\":\"%s\",\"t_ns\":%llu}\n",
+			name, (unsigned long long)script[i].read_ns);
+
+		assert_memory_equal(line, expected, len);
+		line += len;
+	}
+	assert_string_equal(line, END(0, 0, 0, 0, 0));
+	free(text);
+}
+
 static void numbers_of_every_length_come_whole(void)
 {
 	struct event script[2 * 20 + 1] = {0};
 	size_t count = 0;
-	struct written written;
 
 	for (uint64_t power = 1; count < 40; power *= 10) {
 		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power - 1};
 		script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = power + 23};
 	}
 	script[count++] = (struct event){.kind = EVENT_ACCEPT, .read_ns = UINT64_MAX};
-	write_script(&written, script, count);
-	for (size_t i = count; i > 0; i--) {
-		char expected[64];
-
-		snprintf(expected, sizeof(expected), "{\"ev\":\"accept\",\"t_ns\":%llu}",
-			(unsigned long long)script[i - 1].read_ns);
-		assert_string_equal(line_at(&written, i), expected);
-	}
-	free(written.text);
+	assert_lines("accept", script, count);
 }
 
 /* These lines are ten times as long as the writer's buffer. */
 static void all_lines_of_a_long_run_are_there(void)
 {
 	static struct event script[5000];
-	const size_t count = COUNT(script);
-	struct written written;
-	const char *line;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < COUNT(script); i++)
 		script[i] = (struct event){.kind = EVENT_DISCONNECT, .read_ns = i};
-	write_script(&written, script, count);
-	line = strchr(written.text, '\n') + 1;
-	for (size_t i = 0; i < count; i++) {
-		char expected[64];
-		int len = snprintf(
-			expected, sizeof(expected), "{\"ev\":\"disconnect\",\"t_ns\":%zu}\n", i);
-
-		assert_memory_equal(line, expected, len);
-		line += len;
-	}
-	assert_memory_equal(line, "{\"ev\":\"end\"", 11);
-	free(written.text);
+	assert_lines("disconnect", script, COUNT(script));
 }
+
+#define WRITTEN(name, script, text) ROW(events_are_written, run, name, script, COUNT(script), text)
 
 static const struct CMUnitTest tests[] = {
 	CASE(start_line_without_wake_measure_says_null),
-	CASE(requests_of_a_connection_come_with_gaps_and_counts),
-	CASE(violation_says_rule_margin_and_grade),
 	CASE(link_and_faults_stand_in_the_first_line),
-	CASE(faults_and_refusals_are_lines_that_part_no_gap),
-	CASE(work_that_never_ends_is_a_fault_of_the_part),
-	CASE(started_work_is_a_line_of_its_own),
-	CASE(executed_cycles_share_the_gap_of_their_request),
+	WRITTEN(requests_of_a_connection_come_with_gaps_and_counts, connection,
+		"{\"ev\":\"accept\",\"t_ns\":20}\n"
+		"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
+		"\"read_ns\":30,\"reply_ns\":31,\"gap_ns\":null,\"ack\":true}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x0e\",\"name\":\"O_DELAY\",\"empty_ns\":2,"
+		"\"read_ns\":30,\"reply_ns\":33,\"gap_ns\":-1,\"ack\":false}\n"
+		"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
+		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n" END(
+			0, 0, 3, 0, 0)),
+	WRITTEN(violation_says_rule_margin_and_grade, too_early,
+		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
+		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
+		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
+		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
+		"\"grade\":\"assumed\"}\n" END(1, 0, 0, 1, 0)),
+	WRITTEN(faults_and_refusals_are_lines_that_part_no_gap, faulty,
+		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
+		"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
+		"{\"ev\":\"refused\",\"t_ns\":21}\n"
+		"{\"ev\":\"fault\",\"t_ns\":22,\"kind\":\"stall\",\"at\":\"request\","
+		"\"nth\":2,\"held_ns\":5000}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
+		"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
+		"{\"ev\":\"gave_up\",\"t_ns\":31,\"bound\":\"records\",\"count\":4}\n" END(
+			0, 0, 2, 0, 1)),
+	WRITTEN(work_that_never_ends_is_a_fault_of_the_part, stuck,
+		"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":null,\"wlen\":4,"
+		"\"rlen\":0,\"empty_ns\":0,\"read_ns\":0,\"reply_ns\":0,\"gap_ns\":null,"
+		"\"wire_ns\":0,\"sr\":\"0x00\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
+		"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
+		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":null,"
+		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"datasheet\"}\n"
+		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
+		"\"nth\":3,\"held_ns\":null}\n" END(1, 0, 0, 0, 1)),
+	WRITTEN(started_work_is_a_line_of_its_own, erase,
+		"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":4096,\"wlen\":4,"
+		"\"rlen\":0,\"empty_ns\":0,\"read_ns\":200,\"reply_ns\":201,\"gap_ns\":null,"
+		"\"wire_ns\":0,\"sr\":\"0x03\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
+		"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
+		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
+		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"assumed\"}"
+		"\n" END(1, 0, 0, 0, 0)),
+	WRITTEN(executed_cycles_share_the_gap_of_their_request, cycles,
+		"{\"ev\":\"serprog\",\"op\":\"0x0c\",\"name\":\"O_WRITEB\",\"empty_ns\":0,"
+		"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
+		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
+		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
+		"\"gap_ns\":10,\"start_ns\":30,\"wire_ns\":280,\"value\":null,"
+		"\"busy_left_ns\":0,\"busy_until_ns\":14310,\"violation\":null,"
+		"\"margin_ns\":5,\"grade\":\"datasheet\"}\n"
+		"{\"ev\":\"busy\",\"kind\":\"program\",\"op\":\"0xa0\",\"addr\":4660,"
+		"\"start_ns\":310,\"until_ns\":14310,\"nominal_ns\":14000,"
+		"\"grade\":\"datasheet\"}\n"
+		"{\"ev\":\"serprog\",\"op\":\"0x0f\",\"name\":\"O_EXEC\",\"empty_ns\":21,"
+		"\"read_ns\":30,\"reply_ns\":400,\"gap_ns\":10,\"ack\":true}\n"
+		"{\"ev\":\"cycle\",\"op\":null,\"name\":\"STATUS\",\"addr\":4660,"
+		"\"wlen\":0,\"rlen\":1,\"empty_ns\":401,\"read_ns\":410,\"reply_ns\":480,"
+		"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
+		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
+		"\"margin_ns\":null,\"grade\":null}\n" END(0, 2, 2, 0, 0)),
 	CASE(stamp_reaches_the_records_of_one_request_alone),
 	CASE(store_grows_past_its_first_chunk),
 	CASE(numbers_of_every_length_come_whole),

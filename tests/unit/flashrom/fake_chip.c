@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fake_chip.h"
+
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "fake_chip.h"
-#include "spi25.h"
 
 #define BUSY 0x01
 #define WRITE_ENABLED 0x02
@@ -170,13 +167,6 @@ static void obey(
 
 static bool is_deaf(struct fake_chip *fake, uint8_t opcode)
 {
-	if (fake->asleep && opcode == 0xab) {
-		fake->asleep = false;
-		fake->awake_from_ns = fake->now_ns + fake->chip->spi25.wake_us_max * NS_PER_US;
-		return true;
-	}
-	if (fake->asleep)
-		return true;
 	if (fake->now_ns < fake->awake_from_ns) {
 		fake->sent_while_waking++;
 		return true;

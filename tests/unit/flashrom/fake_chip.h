@@ -3,12 +3,12 @@
 #define FAKE_CHIP_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 
-#include "chip.h"
-#include "clock.h"
-#include "programmer.h"
+#include "../cases.h"
+#include "captured_log.h"
+#include "flash.h"
+#include "spi25.h"
 
 #define FAKE_ERASES_MAX 64
 
@@ -34,7 +34,6 @@ struct fake_chip {
 	uint8_t status;
 	uint8_t status_2;
 	bool write_enabled;
-	bool asleep;
 	bool protection_stuck;
 	uint64_t awake_from_ns;
 	uint64_t stall_ns;        /* added to the next delay */
@@ -67,5 +66,46 @@ void fake_chip_deinit(struct fake_chip *fake);
 
 /* Returns true if no rule was broken. */
 bool fake_chip_is_content(const struct fake_chip *fake);
+
+/* A fake chip, a struct flash that drives it, and the log of that. */
+struct bench {
+	struct fake_chip fake;
+	struct captured_log captured;
+	struct log log;
+	struct flash flash;
+	uint8_t *image;
+};
+
+static inline void bench_start(struct bench *bench, const struct flash_chip *chip)
+{
+	bench->captured = (struct captured_log){0};
+	bench->log = captured_log(&bench->captured);
+	fake_chip_init(&bench->fake, chip);
+	flash_init(&bench->flash, &bench->fake.base, &bench->fake.clock, &bench->log);
+	bench->flash.chip = chip;
+	bench->image = malloc(chip->size_bytes);
+	assert_non_null(bench->image);
+	memset(bench->image, 0xff, chip->size_bytes);
+}
+
+static inline void bench_start_small(struct bench *bench)
+{
+	bench_start(bench, &small_chip);
+}
+
+static inline void bench_stop(struct bench *bench)
+{
+	free(bench->image);
+	fake_chip_deinit(&bench->fake);
+}
+
+/* Fills in pseudo-random bytes below 0x80, so none is blank. Another seed gives other bytes. */
+static inline void fill_pattern(uint8_t *data, size_t bytes, uint32_t seed)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		seed = seed * 1103515245 + 12345;
+		data[i] = (uint8_t)((seed >> 16) & 0x7f);
+	}
+}
 
 #endif

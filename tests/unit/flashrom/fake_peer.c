@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fake_peer.h"
+
 #include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "fake_peer.h"
 
 #define ACK 0x06
 #define NAK 0x15

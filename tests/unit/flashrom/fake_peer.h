@@ -4,8 +4,10 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "../cases.h"
+#include "captured_log.h"
+#include "programmers.h"
 
 #define FAKE_MEMORY_BYTES 65536
 #define FAKE_WRITES_MAX 2048
@@ -91,5 +93,55 @@ void fake_peer_start(struct fake_peer *peer);
 void fake_peer_stop(struct fake_peer *peer);
 
 void fake_peer_withhold(struct fake_peer *peer, uint8_t command);
+
+/* Time limits that are long enough for a busy machine. */
+static const struct serprog_options patient = {
+	.quiet_ms = 20, .sync_ms_max = 20000, .silence_ms_max = 20000};
+
+/* A fake peer, a serprog client on it, and the client's log. */
+struct client {
+	struct fake_peer peer;
+	bool is_attached;
+	struct captured_log captured;
+	struct log log;
+	struct programmer *programmer;
+};
+
+static inline void client_start(struct client *client)
+{
+	client->log = captured_log(&client->captured);
+	fake_peer_init(&client->peer);
+}
+
+/* After this, the peer's counts may be read. */
+static inline void client_detach(struct client *client)
+{
+	if (!client->is_attached)
+		return;
+	programmer_destroy(client->programmer);
+	fake_peer_stop(&client->peer);
+	client->is_attached = false;
+}
+
+static inline void client_restart(struct client *client)
+{
+	client_detach(client);
+	memset(client, 0, sizeof(*client));
+	client_start(client);
+}
+
+static inline int client_attach(
+	struct client *client, const struct serprog_options *options, uint8_t bus)
+{
+	int error;
+
+	fake_peer_start(&client->peer);
+	client->is_attached = true;
+	error = serprog_attach(client->peer.fd, "the peer", options, &system_clock, &client->log,
+		&client->programmer);
+	if (error != 0)
+		assert_null(client->programmer);
+	return error == 0 ? client->programmer->ops->select_bus(client->programmer, bus) : error;
+}
 
 #endif

@@ -2,7 +2,7 @@
 /* When to ask the part: often enough to notice its end soon, and late enough to cost little. */
 #include <errno.h>
 
-#include "bench.h"
+#include "fake_chip.h"
 
 FIXTURE(bench, bench_start_small, bench_stop);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The test build that waits for the maximum, and does not ask whether the part is still busy. */
-#include "bench.h"
+#include "fake_chip.h"
 
 static int never_asked(struct flash *flash, uint32_t address, bool *ready)
 {

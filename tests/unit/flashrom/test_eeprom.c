@@ -26,19 +26,6 @@ static void pages_are_overwritten_without_erase_at_every_corner(struct part_benc
 	}
 }
 
-static void erase_leaves_ff(struct part_bench *bench)
-{
-	static const struct range whole = {0, 262144};
-
-	part_bench_start(bench, PART, "typ");
-	part_bench_find(bench, NAME);
-	assert_int_equal(
-		flash_erase(&bench->flash, (struct selection){&whole, 1}, VERIFY_TOUCHED, false),
-		0);
-	memset(bench->image, 0xff, bench->size_bytes);
-	part_bench_assert_holds_image(bench);
-}
-
 static void protection_is_lifted_and_put_back(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "max");
@@ -117,7 +104,6 @@ static void write_enable_that_tells_kinds_apart_waits_for_power_up(struct fake_r
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, pages_are_overwritten_without_erase_at_every_corner),
-	CASE_ON(part_bench, erase_leaves_ff),
 	CASE_ON(part_bench, protection_is_lifted_and_put_back),
 	CASE_ON(part_bench, write_that_a_session_left_going_is_waited_for),
 	CASE_ON(part_bench, error_of_programmer_ends_the_write),

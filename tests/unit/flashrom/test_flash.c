@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "bench.h"
-#include "flash.h"
+#include "fake_chip.h"
 
 FIXTURE(bench, bench_start_small, bench_stop);
 

@@ -82,25 +82,30 @@ struct named_part {
 	const char *name;
 };
 
+/* First parts with pages; from FIRST_ERASED on each has a block to erase, the last ones have locks.
+ */
 static const struct named_part parts[] = {
 	{"AT29C020", "AT29C020"},
 	{"AT29C512", "AT29C512"},
-	{"AT49F002", "AT49F002(N)"},
-	{"Am29F040B", "Am29F040B"},
-	{"MX29F040", "MX29F040"},
 	{"SST29EE010", "SST29EE010"},
-	{"SST39SF040", "SST39SF040"},
-	{"SST49LF004B", "SST49LF004A/B"},
-	{"SST49LF040", "SST49LF040"},
 	{"W29C020", "W29C020(C)/W29C022"},
 	{"W29EE011", "W29C010(M)/W29C011A/W29EE011/W29EE012-old"},
+	{"MX29F040", "MX29F040"},
+	{"AT49F002", "AT49F002(N)"},
+	{"Am29F040B", "Am29F040B"},
+	{"SST39SF040", "SST39SF040"},
+	{"SST49LF040", "SST49LF040"},
 	{"W39V040A", "W39V040A"},
+	{"SST49LF004B", "SST49LF004A/B"},
 	{"82802AB", "AT82802AB"},
 	{"M50FW040", "M50FW040"},
 };
 
 #define PARTS COUNT(parts)
-#define JEDEC_PARTS (PARTS - 2)
+#define PAGED_PARTS 5
+#define FIRST_ERASED (PAGED_PARTS + 1)
+#define FIRST_LOCKABLE (PARTS - 3)
+#define JEDEC_PARTS (PARTS - 2) /* the others are firmware hubs */
 
 /* The part gets the queries of all methods, also of those that it does not understand. */
 static void unnamed_part_is_found_and_left_as_it_was(struct part_bench *bench)
@@ -158,11 +163,11 @@ static void firmware_hub_left_in_id_mode_is_read(struct part_bench *bench)
 }
 
 /* Begins an erase, as a session that is cut off right after that. */
-static void begin_erase(struct part_bench *bench, const char *part, bool is_firmware_hub)
+static void begin_erase(struct part_bench *bench, size_t which)
 {
-	if (strstr("SST49LF004B 82802AB M50FW040", part) != NULL)
+	if (which >= FIRST_LOCKABLE)
 		write_cycle(bench, LOCK_AT(7), 0);
-	if (is_firmware_hub) {
+	if (which >= JEDEC_PARTS) {
 		write_cycle(bench, 0xff0000, 0x20);
 		write_cycle(bench, 0xff0000, 0xd0);
 	} else {
@@ -175,14 +180,10 @@ static void begin_erase(struct part_bench *bench, const char *part, bool is_firm
 
 static void erase_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
-	static const size_t erasing[] = {2, 3, 6, 7, 8, 11, 12, 13};
-
-	for (size_t i = 0; i < COUNT(erasing); i++) {
-		const struct named_part *part = &parts[erasing[i]];
-
-		part_bench_start(bench, part->part, "max");
-		begin_erase(bench, part->part, erasing[i] >= JEDEC_PARTS);
-		assert_found(bench, part->name, part->name);
+	for (size_t i = FIRST_ERASED; i < PARTS; i++) {
+		part_bench_start(bench, parts[i].part, "max");
+		begin_erase(bench, i);
+		assert_found(bench, parts[i].name, parts[i].name);
 		assert_true(logged(&bench->captured, "busy with an earlier operation"));
 	}
 }
@@ -204,8 +205,7 @@ static void start_with_locks(
 	assert_found(bench, part->name, part->name);
 }
 
-static const struct named_part lockable[] = {
-	{"SST49LF004B", "SST49LF004A/B"}, {"82802AB", "AT82802AB"}, {"M50FW040", "M50FW040"}};
+static const struct named_part *const lockable = &parts[FIRST_LOCKABLE];
 
 static void block_locks_are_lifted_for_a_write_and_put_back(struct part_bench *bench)
 {
@@ -301,15 +301,11 @@ static void block_locked_for_both_stays_readable_after_a_write(struct part_bench
 	}
 }
 
-static const struct named_part paged[] = {{"AT29C512", "AT29C512"}, {"AT29C020", "AT29C020"},
-	{"SST29EE010", "SST29EE010"}, {"W29EE011", "W29C010(M)/W29C011A/W29EE011/W29EE012-old"},
-	{"W29C020", "W29C020(C)/W29C022"}};
-
 static void page_that_the_programmer_cannot_send_at_once_is_refused(struct part_bench *bench)
 {
-	for (size_t i = 0; i < COUNT(paged); i++) {
-		part_bench_start(bench, paged[i].part, "typ");
-		assert_found(bench, paged[i].name, paged[i].name);
+	for (size_t i = 0; i < PAGED_PARTS; i++) {
+		part_bench_start(bench, parts[i].part, "typ");
+		assert_found(bench, parts[i].name, parts[i].name);
 		bench->part->burst_bytes_max = bench->flash.chip->page_bytes - 1;
 		assert_int_equal(write_block(bench, 0, false), -EOPNOTSUPP);
 		assert_true(logged(&bench->captured, "larger operation buffer"));
@@ -324,9 +320,9 @@ static void page_that_the_programmer_cannot_send_at_once_is_refused(struct part_
 /* The part is faster than any real one: only the load window separates two pages. */
 static void page_write_that_takes_no_time_is_not_taken_for_done_too_early(struct part_bench *bench)
 {
-	for (size_t i = 0; i < COUNT(paged); i++) {
-		part_bench_start(bench, paged[i].part, "zero");
-		assert_found(bench, paged[i].name, paged[i].name);
+	for (size_t i = 0; i < PAGED_PARTS; i++) {
+		part_bench_start(bench, parts[i].part, "zero");
+		assert_found(bench, parts[i].name, parts[i].name);
 		assert_int_equal(write_block(bench, 0, false), 0);
 		part_bench_assert_holds_image(bench);
 	}

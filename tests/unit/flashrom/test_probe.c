@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "bench.h"
-#include "spi25.h"
+#include "fake_chip.h"
 
 #define TWIN(part, jedec_id)                                                                       \
 	{.vendor = "Test",                                                                         \

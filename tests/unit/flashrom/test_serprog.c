@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "serprog_bench.h"
+#include "fake_peer.h"
 
 /* Time limits for cases that wait for one to end. */
 static const struct serprog_options hasty = {

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "flash.h"
-#include "serprog_bench.h"
+#include "fake_peer.h"
 
 static void restart(struct client *client)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "bench.h"
+#include "fake_chip.h"
 
 FIXTURE(bench, bench_start_small, bench_stop);
 
@@ -13,16 +13,6 @@ static void id_of_awake_part_needs_no_wait(struct bench *bench)
 	assert_int_equal(id, small_chip.id);
 	assert_int_equal(bench->fake.delays, 0);
 	assert_int_equal(bench->fake.counts[0xab], 0);
-}
-
-static void powered_down_part_is_woken_and_given_its_time(struct bench *bench)
-{
-	uint32_t id;
-
-	bench->fake.asleep = true;
-	assert_int_equal(spi25_rdid.ask(&bench->flash, &small_chip, &id), 0);
-	assert_int_equal(id, small_chip.id);
-	assert_true(fake_chip_is_content(&bench->fake));
 }
 
 static void part_left_erasing_is_waited_for_before_its_id(struct bench *bench)
@@ -120,19 +110,6 @@ static void stall_beyond_timeout_of_ready_part_is_no_error(struct bench *bench)
 	assert_int_equal(small_chip.driver->program(&bench->flash, 0, bench->image, 1), 0);
 }
 
-static void status_write_keeps_second_register(struct bench *bench)
-{
-	struct spi25_status before, after;
-
-	assert_int_equal(spi25_status_read_all(&bench->flash, &before), 0);
-	after = before;
-	after.first = 0x1c;
-	assert_int_equal(spi25_status_write_all(&bench->flash, &before, &after), 0);
-	assert_int_equal(bench->fake.status, 0x1c);
-	assert_int_equal(bench->fake.status_2, 0x02);
-	assert_true(fake_chip_is_content(&bench->fake));
-}
-
 static void programmer_error_ends_operation(void)
 {
 	struct bench bench;
@@ -183,15 +160,13 @@ static void program_past_page_end_is_counted_and_wraps(struct bench *bench)
 
 static void command_too_soon_after_wake_is_counted(struct bench *bench)
 {
-	bench->fake.asleep = true;
-	SEND(bench, 0xab);
+	bench->fake.awake_from_ns = NS_PER_MS;
 	SEND(bench, 0x9f);
 	assert_int_equal(bench->fake.sent_while_waking, 1);
 }
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, id_of_awake_part_needs_no_wait),
-	CASE_ON(bench, powered_down_part_is_woken_and_given_its_time),
 	CASE_ON(bench, part_left_erasing_is_waited_for_before_its_id),
 	CASE(silent_bus_is_woken_once_and_shown_as_it_is),
 	CASE_ON(bench, read_longer_than_programmer_takes_is_split),
@@ -200,7 +175,6 @@ static const struct CMUnitTest tests[] = {
 	CASE(slow_part_at_its_maximum_is_waited_for),
 	CASE_ON(bench, part_that_never_gets_ready_is_reported),
 	CASE_ON(bench, stall_beyond_timeout_of_ready_part_is_no_error),
-	CASE_ON(bench, status_write_keeps_second_register),
 	CASE(programmer_error_ends_operation),
 	CASE_ON(bench, command_while_busy_is_counted_and_ignored),
 	CASE_ON(bench, program_without_write_enable_is_counted),

@@ -78,7 +78,7 @@ static ssize_t read_through_signals(bool restart)
 	return got;
 }
 
-static void read_is_interrupted_unless_calls_are_taken_up_again(void)
+static void read_is_interrupted_unless_calls_are_restarted(void)
 {
 	assert_int_equal(read_through_signals(false), -1);
 	assert_int_equal(read_through_signals(true), 1);
@@ -155,7 +155,7 @@ static void silence_is_no_noise(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(each_signal_interrupts_a_sleep),
-	CASE(read_is_interrupted_unless_calls_are_taken_up_again),
+	CASE(read_is_interrupted_unless_calls_are_restarted),
 	CASE(no_signal_comes_after_the_end),
 	CASE(threads_run_and_leave_signals_to_the_caller),
 	CASE(threads_leave_the_core_that_the_caller_is_kept_to),

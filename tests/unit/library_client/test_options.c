@@ -126,10 +126,8 @@ static void what_makes_no_sense_is_refused(struct bench *bench)
 		LEAST " --delay 1 --ask 1 --argument 6",
 	};
 
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-
+	for (size_t i = 0; i < COUNT(wrong); i++)
 		assert_int_equal(parse(bench, wrong[i]), -EINVAL);
-	}
 }
 
 static void delays_across_a_full_second_need_no_others(struct bench *bench)
