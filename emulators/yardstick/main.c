@@ -213,7 +213,7 @@ static int write_region(const struct options *options)
 {
 	struct region region;
 	struct client client;
-	uint8_t *content;
+	uint8_t *content = NULL;
 	int error = options_read_region(options, &region);
 
 	if (error)
