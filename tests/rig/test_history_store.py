@@ -15,10 +15,10 @@ import psycopg
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.decision.gate_judge import decide
+from delayrig.features.history.address import Choice
 from delayrig.features.history.schema import (
     HEAD,
     VERSION_TABLE,
-    Choice,
     bring_up_to_date,
     revision_of,
 )

@@ -165,7 +165,9 @@ def _busy_time(typ: Figure, longest: Figure | None) -> str:
 def read_sources(table: Table | None) -> Sources:
     names = [grade.value for grade in Grade if grade is not Grade.ASSUMED]
     grades = dict(SHARED)
-    for key in table.values if table else ():
+    if table is None:
+        return Sources(grades)
+    for key in table.values:
         source = table.table(key)
         source.check_keys(required=("text", "revision", "grade"))
         source.text("text")
