@@ -238,7 +238,7 @@ static void file_that_does_not_fit_leaves_the_parcel_as_before(struct bench *ben
 	assert_untouched(bench, 0, sizeof(bench->memory));
 }
 
-static void file_that_is_missing_is_told_from_other_errors(struct bench *bench)
+static void missing_file_has_an_error_of_its_own(struct bench *bench)
 {
 	assert_int_equal(unlink(bench->path), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOENT);
@@ -261,7 +261,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, file_shorter_than_asked_is_an_error_and_no_entry),
 	CASE_ON(bench, entry_after_a_file_that_failed_takes_its_place),
 	CASE_ON(bench, file_that_does_not_fit_leaves_the_parcel_as_before),
-	CASE_ON(bench, file_that_is_missing_is_told_from_other_errors),
+	CASE_ON(bench, missing_file_has_an_error_of_its_own),
 };
 
 RUN_CASES(tests)

@@ -174,7 +174,7 @@ static void guest_without_a_kernel_log_reports_none(struct bench *bench)
 	assert_text(bench, "");
 }
 
-static void guest_is_told_in_one_line_with_the_schema_first(struct bench *bench)
+static void guest_is_reported_in_one_line_with_the_schema_first(struct bench *bench)
 {
 	static const char begin[] = "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":5,\"kernel\":\"";
 	char *newline;
@@ -201,7 +201,7 @@ static const struct CMUnitTest tests[] = {
 		kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported),
 	CASE_ON(bench, kernel_record_without_a_text_is_passed_over),
 	CASE_ON(bench, guest_without_a_kernel_log_reports_none),
-	CASE_ON(bench, guest_is_told_in_one_line_with_the_schema_first),
+	CASE_ON(bench, guest_is_reported_in_one_line_with_the_schema_first),
 };
 
 RUN_CASES(tests)

@@ -41,7 +41,7 @@ static void process_is_stopped_and_goes_on_again_and_again(void)
 	end_sleeper(sleeper);
 }
 
-static void process_is_never_stopped_where_nobody_asked(void)
+static void process_is_never_stopped_at_a_rate_of_zero(void)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
@@ -54,7 +54,7 @@ static void process_is_never_stopped_where_nobody_asked(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(process_is_stopped_and_goes_on_again_and_again),
-	CASE(process_is_never_stopped_where_nobody_asked),
+	CASE(process_is_never_stopped_at_a_rate_of_zero),
 };
 
 RUN_CASES(tests)

@@ -99,7 +99,7 @@ static void long_script_keeps_every_step(void)
 	script_deinit(&script);
 }
 
-static void bad_line_of_a_script_is_told(void)
+static void bad_line_of_a_script_is_reported(void)
 {
 	struct script script;
 	char too_long[200];
@@ -123,7 +123,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(script_is_steps_in_order_of_time),
 	CASE(script_of_nothing_has_no_steps),
 	CASE(long_script_keeps_every_step),
-	CASE(bad_line_of_a_script_is_told),
+	CASE(bad_line_of_a_script_is_reported),
 };
 
 RUN_CASES(tests)

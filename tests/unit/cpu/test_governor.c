@@ -46,7 +46,7 @@ static void unknown_governor_is_not_found(void)
 	assert_string_equal(governor_name(model("ondemand")), "ondemand");
 }
 
-static void every_name_that_is_told_is_found(void)
+static void every_listed_name_is_found(void)
 {
 	const char *names = GOVERNOR_NAMES;
 
@@ -143,7 +143,7 @@ static void long_idle_time_is_the_same_as_for_ever(void)
 	assert_int_equal(hour.work, long_while.work);
 }
 
-static void time_that_was_told_already_changes_nothing(void)
+static void time_that_was_seen_already_changes_nothing(void)
 {
 	struct governor governor = begun("ondemand");
 	uint64_t at_ns;
@@ -169,7 +169,7 @@ static void governor_without_its_limits_says_what_it_needs(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(unknown_governor_is_not_found),
-	CASE(every_name_that_is_told_is_found),
+	CASE(every_listed_name_is_found),
 	CASE(steady_governors_want_the_same_idle_or_busy),
 	CASE(ondemand_decides_at_the_end_of_a_period),
 	CASE(ondemand_goes_to_the_top_above_four_fifths),
@@ -177,7 +177,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(schedutil_rises_step_by_step_under_load),
 	CASE(schedutil_forgets_half_in_32_ms),
 	CASE(long_idle_time_is_the_same_as_for_ever),
-	CASE(time_that_was_told_already_changes_nothing),
+	CASE(time_that_was_seen_already_changes_nothing),
 	CASE(governor_without_its_limits_says_what_it_needs),
 };
 

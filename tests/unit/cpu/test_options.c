@@ -60,7 +60,7 @@ static void last_word_of_a_list_holds_for_the_rest(void)
 	}
 }
 
-static void top_of_a_governor_is_mips_unless_it_is_told(void)
+static void top_of_a_governor_is_mips_by_default(void)
 {
 	struct options without = PARSED("mips=100", "min_mips=25", "governor=ondemand");
 	struct options with = PARSED("mips=100", "min_mips=25", "max_mips=80");
@@ -137,7 +137,7 @@ static void governor_without_limits_is_named_with_its_vcpu(void)
 static const struct CMUnitTest tests[] = {
 	CASE(without_arguments_nothing_is_throttled),
 	CASE(last_word_of_a_list_holds_for_the_rest),
-	CASE(top_of_a_governor_is_mips_unless_it_is_told),
+	CASE(top_of_a_governor_is_mips_by_default),
 	CASE(times_come_in_microseconds),
 	CASE(paths_are_taken_as_they_are),
 	CASE(bad_argument_is_named_with_its_remedy),

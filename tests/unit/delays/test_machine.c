@@ -67,7 +67,7 @@ static void arguments_beyond_the_registers_lie_on_the_stack(void)
 	assert_int_equal(machine_argument_word(machine_find("riscv64"), 8), 0);
 }
 
-static void unknown_machine_is_none(void)
+static void unknown_machine_is_not_found(void)
 {
 	assert_null(machine_find("x86"));
 }
@@ -80,7 +80,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(riscv64_returns_are_known_whole_and_compressed),
 	CASE(call_leaves_a_word_on_the_stack_but_on_arm64_and_riscv64),
 	CASE(arguments_beyond_the_registers_lie_on_the_stack),
-	CASE(unknown_machine_is_none),
+	CASE(unknown_machine_is_not_found),
 };
 
 RUN_CASES(tests)

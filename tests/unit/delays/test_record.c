@@ -44,7 +44,7 @@ static void end_says_by_what_it_was_known(void)
 	check(record_lost(&line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
 }
 
-static void sleep_tells_its_arguments_and_whether_its_time_was_read(void)
+static void sleep_has_its_arguments_and_whether_its_time_was_read(void)
 {
 	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
 	struct json_line line;
@@ -73,7 +73,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(record_begins_with_its_schema),
 	CASE(entry_has_all_that_is_known_of_a_call),
 	CASE(end_says_by_what_it_was_known),
-	CASE(sleep_tells_its_arguments_and_whether_its_time_was_read),
+	CASE(sleep_has_its_arguments_and_whether_its_time_was_read),
 	CASE(longest_stack_has_room),
 };
 

@@ -131,7 +131,7 @@ static void another_cell_is_noticed_once(void)
 	unlink(path);
 }
 
-static void text_without_an_end_is_none(void)
+static void text_without_an_end_is_refused(void)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	struct request_file file;
@@ -162,7 +162,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(bad_line_is_named),
 	CASE(one_function_too_many_is_refused),
 	CASE(another_cell_is_noticed_once),
-	CASE(text_without_an_end_is_none),
+	CASE(text_without_an_end_is_refused),
 	CASE(file_that_is_missing_or_too_short_is_an_error),
 };
 

@@ -592,7 +592,7 @@ static void bytes_that_came_one_by_one_have_the_moment_of_the_last(struct pair *
 	assert_true(arrival.until_ns >= before_last_ns);
 }
 
-static void socket_that_is_not_stamped_tells_nothing(void)
+static void socket_without_stamps_has_no_moments(void)
 {
 	struct arrival arrival = {.since_ns = 1, .until_ns = 2};
 	char bytes[4];
@@ -647,7 +647,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, bytes_that_were_left_are_taken_once),
 	CASE_ON(pair, bytes_read_late_are_known_to_have_come_when_they_were_sent),
 	CASE_ON(pair, bytes_that_came_one_by_one_have_the_moment_of_the_last),
-	CASE(socket_that_is_not_stamped_tells_nothing),
+	CASE(socket_without_stamps_has_no_moments),
 	CASE(file_that_is_no_socket_cannot_be_enabled),
 };
 

@@ -112,8 +112,7 @@ static void nothing_is_expected_between_a_transfer_and_what_is_read_next(struct 
 	assert_false(patience_expects_nothing(&fixture->patience));
 }
 
-static void moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out(
-	struct fixture *fixture)
+static void moment_that_needs_a_read_causes_no_patient_sleep(struct fixture *fixture)
 {
 	fixture->patience.wake_suffices = false;
 	patience_init(&fixture->patience);
@@ -145,7 +144,7 @@ static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(struct fixture
 	assert_true(fixture->patience.held_up);
 }
 
-static void file_that_cannot_be_told_how_many_bytes_wake_is_asked_once(struct fixture *fixture)
+static void file_without_a_low_water_mark_is_asked_once(struct fixture *fixture)
 {
 	int fds[2];
 
@@ -192,10 +191,10 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, whole_requests_other_opcodes_and_first_ones_teach_no_patience),
 	CASE_ON(fixture, transfer_that_others_came_behind_is_followed_by_no_patience),
 	CASE_ON(fixture, nothing_is_expected_between_a_transfer_and_what_is_read_next),
-	CASE_ON(fixture, moment_that_no_wake_up_tells_is_neither_slept_for_nor_waited_out),
+	CASE_ON(fixture, moment_that_needs_a_read_causes_no_patient_sleep),
 	CASE_ON(fixture, any_byte_wakes_once_patience_is_over),
 	CASE_ON(fixture, request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
-	CASE_ON(fixture, file_that_cannot_be_told_how_many_bytes_wake_is_asked_once),
+	CASE_ON(fixture, file_without_a_low_water_mark_is_asked_once),
 	CASE_ON(fixture, bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
 	CASE_ON(fixture, socket_with_nothing_in_it_leaves_nothing_to_take),
 };

@@ -22,7 +22,7 @@ static void assert_events(const struct served *served, const char *text, size_t 
 	free(events);
 }
 
-static void words_told_later_make_the_chip(void **state)
+static void arguments_sent_later_make_the_chip(void **state)
 {
 	static const char rest[] = "--chip\0GD25Q16C\0--seed\0"
 				   "7";
@@ -36,7 +36,7 @@ static void words_told_later_make_the_chip(void **state)
 	served_end(served);
 }
 
-static void words_that_come_too_late_or_in_pieces_are_refused(void **state)
+static void arguments_that_come_too_late_or_in_pieces_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -101,7 +101,7 @@ static void host_is_not_answered_before_the_barrier_opens(void **state)
 	close(in[1]);
 }
 
-static void second_host_is_turned_away_where_so_told(void **state)
+static void second_client_is_refused_if_the_option_says_so(void **state)
 {
 	static const char *const extra[] = {"--second-client", "refuse", NULL};
 	struct served *served = *state;
@@ -122,7 +122,7 @@ static void second_host_is_turned_away_where_so_told(void **state)
 	assert_events(served, "\"ev\":\"accept\"", 1);
 }
 
-static void second_host_waits_its_turn_unless_so_told(void **state)
+static void second_client_waits_its_turn_by_default(void **state)
 {
 	static const char *const extra[] = {"--clients", "2", NULL};
 	struct served *served = *state;
@@ -324,12 +324,12 @@ int main(int argc, char *argv[])
 {
 	void *program = served_program(argc, argv);
 	const struct CMUnitTest tests[] = {
-		WITH_SERVED(words_told_later_make_the_chip),
-		WITH_SERVED(words_that_come_too_late_or_in_pieces_are_refused),
+		WITH_SERVED(arguments_sent_later_make_the_chip),
+		WITH_SERVED(arguments_that_come_too_late_or_in_pieces_are_refused),
 		WITH_SERVED(terminated_server_still_writes_its_events),
 		WITH_SERVED(host_is_not_answered_before_the_barrier_opens),
-		WITH_SERVED(second_host_is_turned_away_where_so_told),
-		WITH_SERVED(second_host_waits_its_turn_unless_so_told),
+		WITH_SERVED(second_client_is_refused_if_the_option_says_so),
+		WITH_SERVED(second_client_waits_its_turn_by_default),
 		WITH_SERVED(signal_in_the_middle_of_a_transfer_ends_it_cleanly),
 		WITH_SERVED(bad_usage_exits_2_and_questions_0),
 		WITH_SERVED(replies_to_requests_that_came_together_leave_together),

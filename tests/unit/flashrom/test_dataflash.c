@@ -175,7 +175,7 @@ static void protection_is_disabled_and_enabled_again(struct fake_registers *fake
 	assert_sent(fake, "");
 }
 
-static void part_without_protection_is_not_told_to_drop_it(struct fake_registers *fake)
+static void part_without_protection_is_not_sent_3dh(struct fake_registers *fake)
 {
 	find_with_status(fake, 0xb4);
 	assert_int_equal(dataflash_driver.unprotect(&fake->flash, false), 0);
@@ -205,7 +205,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fake_registers, power_of_two_pages_are_found_and_addressed),
 	CASE_ON(fake_registers, addresses_of_longer_pages_leave_a_gap_behind_each),
 	CASE_ON(fake_registers, protection_is_disabled_and_enabled_again),
-	CASE_ON(fake_registers, part_without_protection_is_not_told_to_drop_it),
+	CASE_ON(fake_registers, part_without_protection_is_not_sent_3dh),
 	CASE_ON(fake_registers, protection_that_stays_is_an_error_unless_forced),
 };
 

@@ -132,7 +132,7 @@ static void link_that_leads_nowhere_is_known_beforehand(struct folder *folder)
 }
 
 /* This device behaves as a full disk does. */
-static void device_is_written_straight_and_its_error_told(struct folder *folder)
+static void device_is_written_directly_and_its_error_reported(struct folder *folder)
 {
 	assert_int_equal(file_write("/dev/full", (const uint8_t *)"x", 1, &folder->log), -ENOSPC);
 	assert_true(logged(&folder->captured, "Cannot write /dev/full"));
@@ -191,7 +191,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(folder, link_stays_and_what_it_points_to_is_replaced),
 	CASE_ON(folder, link_to_nothing_stays_and_its_file_is_made),
 	CASE_ON(folder, link_that_leads_nowhere_is_known_beforehand),
-	CASE_ON(folder, device_is_written_straight_and_its_error_told),
+	CASE_ON(folder, device_is_written_directly_and_its_error_reported),
 	CASE_ON(folder, failed_write_keeps_the_old_file),
 	CASE_ON(folder, folder_that_is_not_there_is_known_beforehand),
 	CASE_ON(folder, file_beyond_the_limit_is_refused),

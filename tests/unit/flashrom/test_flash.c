@@ -242,7 +242,7 @@ static void progress_costs_no_command(struct bench *bench)
 	assert_int_equal(bench->fake.counts[0x03], 263); /* 262144 bytes, 1000 a command */
 }
 
-static void progress_of_an_idle_step_is_not_told(struct bench *bench)
+static void progress_of_an_idle_step_is_not_reported(struct bench *bench)
 {
 	watch_progress(bench);
 	assert_int_equal(
@@ -340,7 +340,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, protection_that_stays_stops_the_write),
 	CASE_ON(bench, progress_grows_from_nothing_to_its_total),
 	CASE_ON(bench, progress_costs_no_command),
-	CASE_ON(bench, progress_of_an_idle_step_is_not_told),
+	CASE_ON(bench, progress_of_an_idle_step_is_not_reported),
 	CASE(failed_command_leaves_the_state_that_is_reported),
 	CASE_ON(bench, failed_erase_puts_its_whole_block_in_doubt),
 	CASE_ON(bench, contents_known_beforehand_are_not_read),

@@ -128,7 +128,7 @@ static void card_is_found_among_others(void)
 	remove_devices(devices);
 }
 
-static void card_without_addresses_is_none(void)
+static void card_without_addresses_is_not_found(void)
 {
 	char devices[] = "/tmp/rig-nicintel-XXXXXX";
 	struct nicintel_card card;
@@ -147,7 +147,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(card, last_byte_of_the_bus_is_the_last_of_the_window),
 	CASE_ON(card, parallel_parts_alone_are_reached_and_no_larger_ones),
 	CASE(card_is_found_among_others),
-	CASE(card_without_addresses_is_none),
+	CASE(card_without_addresses_is_not_found),
 };
 
 RUN_CASES(tests)

@@ -374,7 +374,7 @@ static void wait_passes_while_bytes_are_held_back(void)
 	assert_true(buffered.flushed_at_wait);
 }
 
-static void each_mistake_is_told_in_words(void)
+static void each_mistake_has_a_description(void)
 {
 #define MISTAKE(name) mistake_##name,
 	static const char *const mistakes[] = {PAST_MISTAKES};
@@ -394,7 +394,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(doubled_calibration_waits_twice_as_long),
 	CASE(slips_are_of_three_digits),
 	CASE(wait_passes_while_bytes_are_held_back),
-	CASE(each_mistake_is_told_in_words),
+	CASE(each_mistake_has_a_description),
 };
 
 RUN_CASES(tests)

@@ -291,7 +291,7 @@ static void peer_with_bare_minimum_is_used(struct client *client)
 	}
 }
 
-static void every_bus_is_told_to_a_peer_that_has_all(struct client *client)
+static void every_bus_is_selected_on_a_peer_that_has_all(struct client *client)
 {
 	static const uint8_t buses[] = {BUS_PARALLEL, BUS_LPC, BUS_FWH, BUS_SPI};
 	struct programmer *programmer;
@@ -375,7 +375,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(client, run_longer_than_the_serial_buffer_is_one_request),
 	CASE_ON(client, unknown_serial_buffer_gets_one_request_at_a_time),
 	CASE_ON(client, peer_with_bare_minimum_is_used),
-	CASE_ON(client, every_bus_is_told_to_a_peer_that_has_all),
+	CASE_ON(client, every_bus_is_selected_on_a_peer_that_has_all),
 	CASE_ON(client, read_limit_comes_from_the_peer),
 	CASE_ON(client, flush_that_fails_is_reported),
 	CASE_ON(client, refused_read_is_reported),

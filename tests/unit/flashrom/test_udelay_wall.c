@@ -262,7 +262,7 @@ static void steps_at_any_reading_are_not_early(const struct build *build)
 }
 
 /* A small step looks like passed time, and shortens the wait by its own length at most. */
-static void step_too_small_to_tell_costs_no_more_than_itself(const struct build *build)
+static void step_too_small_to_notice_costs_no_more_than_itself(const struct build *build)
 {
 	step_while_polling(30 * NS_PER_US, 5, 1);
 	build->delay(99);
@@ -438,7 +438,7 @@ static const struct CMUnitTest tests[] = {
 		.longest_ns = 5000000 + 300 * NS_PER_US),
 	ON_BUILDS(is_on_wall, every_start_within_a_microsecond_is_not_early),
 	ON_BUILDS(is_on_wall, steps_at_any_reading_are_not_early),
-	ON_BUILDS(is_on_wall, step_too_small_to_tell_costs_no_more_than_itself),
+	ON_BUILDS(is_on_wall, step_too_small_to_notice_costs_no_more_than_itself),
 	ON_BUILDS(is_on_wall, backward_step_while_polling_prolongs_by_little),
 	ON_BUILDS(is_on_wall, ticks_between_many_steps_do_not_add_up),
 	ON_BUILDS(is_on_wall, step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep),

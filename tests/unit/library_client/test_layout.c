@@ -44,7 +44,7 @@ static void region_that_is_not_there_is_refused(void)
 	assert_int_equal(read_text("", "rig", &layout), -ENOENT);
 }
 
-static void line_that_is_none_is_refused(void)
+static void line_that_is_no_region_is_refused(void)
 {
 	static const char *const wrong[] = {
 		"rig\n", "0:rig\n", "0 ffff rig\n", "0:ffff\n", "ffff:0 rig\n"};
@@ -64,7 +64,7 @@ static void file_that_is_not_there_is_an_error(void)
 static const struct CMUnitTest tests[] = {
 	CASE(region_is_found_among_others),
 	CASE(region_that_is_not_there_is_refused),
-	CASE(line_that_is_none_is_refused),
+	CASE(line_that_is_no_region_is_refused),
 	CASE(file_that_is_not_there_is_an_error),
 };
 
