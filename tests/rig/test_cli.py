@@ -171,6 +171,14 @@ def said_by(*words: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def test_pattern_that_matches_no_cell_is_named_and_the_others_count() -> None:
+    done = rig("run", "--plan", "smoke", "--dry-run", "--cell", "canary*", "--cell", "canari*")
+    assert done.exit_code == ExitCode.PASS
+    assert done.stderr.count("warning: ") == 1
+    assert "warning: no cell of smoke matches --cell canari*" in done.stderr
+    assert all(line.startswith("canary") for line in done.stdout.splitlines())
+
+
 def test_quiet_leaves_the_answer() -> None:
     assert said_by() == ("the answer, USUAL\n", "a note\n")
     assert said_by("-q") == ("the answer, QUIET\n", "")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The common options of commands that run cells: which cells, and how."""
 
+import fnmatch
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,8 +59,11 @@ class CellsOptions:
     programmers: tuple[Programmer, ...]
 
     def choose(self, paths: Paths) -> Choice:
-        """Returns the chosen cells; raises `BadInputError` if there are none."""
-        return choose_cells(
+        """Returns the chosen cells, and warns of a pattern that matches none of them.
+
+        Raises `BadInputError` if there are none at all.
+        """
+        choice = choose_cells(
             plan=self.plan,
             subjects=self.subjects,
             patterns=self.patterns,
@@ -68,6 +72,10 @@ class CellsOptions:
             lane=self.lane,
             programmers=self.programmers,
         )
+        for pattern in self.patterns:
+            if not any(fnmatch.fnmatchcase(cell.id, pattern) for cell in choice.cells):
+                note(f"warning: no cell of {self.plan} matches --cell {pattern}")
+        return choice
 
     def count(self, paths: Paths) -> int:
         """Returns an upper bound of the number of cells of the whole plan, without making them."""
