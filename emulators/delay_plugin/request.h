@@ -77,7 +77,7 @@ const struct request_mark *request_next(
 /*
  * The file in which the rig writes its request. The rig writes it anew for each cell, because a
  * reset QEMU runs another subject, and only while QEMU is paused
- * (rig/delayrig/machine/delay_watch.py). It is mapped, so that checking it costs nothing.
+ * (rig/delayrig/machine/plugins.py). It is mapped, so that checking it costs nothing.
  */
 struct request_file {
 	const char *mapped; /* the number of the cell (uint64_t), then a text and a zero */

@@ -10,7 +10,7 @@
 
 /*
  * The settings of the chip in QEMU: lines KEY=VALUE, made by the rig for each cell
- * (rig/delayrig/machine/chip_plugin.py).
+ * (rig/delayrig/machine/plugins.py).
  */
 #define SETTINGS_ERROR_BYTES 192
 

@@ -16,7 +16,7 @@ import pytest
 from delayrig.base.errors import ExitCode, OverdueGuestError
 from delayrig.base.paths import Paths
 from delayrig.hazards.of_cell import shape_of
-from delayrig.lanes.payload import write_payload
+from delayrig.lanes.payload import spec_text, write_payload
 from delayrig.lanes.store_artifacts import write_entries
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.machine.qemu import QemuMachine
@@ -196,7 +196,7 @@ def test_booted_cell_agrees_with_the_restored_one(
     recipes, image = read_recipes(paths.checkout), _image(paths)
     subject = provide_subject(cell.subject, recipes, paths, lambda _: None)
     chip = read_chips(paths.checkout)[cell.chip]
-    archive = write_payload(cell, chip, "GD25Q16(B)", subject=subject, scratch=tmp_path)
+    archive = write_payload(cell, chip, spec_text(cell, chip, "GD25Q16(B)", subject), tmp_path)
     hardware = replace(
         boot_hardware(shape_of(cell), image, paths.qemu_preload, tmp_path / "console.log"),
         fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(subject.archive)},

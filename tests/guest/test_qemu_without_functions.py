@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.machine.chip_plugin import refusal_of_qemu
+from delayrig.machine.plugins import refusal_of_qemu
 from delayrig.model.cell import Programmer
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.model.programmers import DEVICES

@@ -23,8 +23,8 @@ from delayrig.machine.arguments import (
     timing_arguments,
     window_address,
 )
-from delayrig.machine.delay_watch import DelayWatch
 from delayrig.machine.domain import QEMU_NAMESPACE, domain_xml
+from delayrig.machine.plugins import DelayWatch
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.model.shape import GuestShape
 

@@ -14,9 +14,14 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.base.children import allow_children, end_children, pause, run_child
 from delayrig.base.errors import RigFaultError
-from delayrig.base.interruption import until_told_to_end
+from delayrig.base.interruption import (
+    allow_children,
+    end_children,
+    pause,
+    run_child,
+    until_told_to_end,
+)
 from delayrig.base.paths import Paths
 from delayrig.lanes import header
 from delayrig.lanes.header import commit_of

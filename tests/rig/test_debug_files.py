@@ -13,8 +13,14 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch
 from delayrig.setup.apt import derive_debug_suite
 from delayrig.subjects import debug_files
-from delayrig.subjects.debug_files import build_id_of, debug_file_of, lines_of, provide_debug_files
-from delayrig.subjects.debug_packages import fetch_debug_files, packages_of
+from delayrig.subjects.debug_files import (
+    build_id_of,
+    debug_file_of,
+    fetch_debug_files,
+    lines_of,
+    packages_of,
+    provide_debug_files,
+)
 from delayrig.subjects.symbols import Symbols
 
 TOOLS = ("apt-get", "dpkg-deb", "objcopy", "strip", "cc")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.lanes.delay_marks import request_text
+from delayrig.lanes.delay_record import request_text
 from delayrig.subjects.delay_function import (
     BY_DIGEST,
     BY_FINDER,

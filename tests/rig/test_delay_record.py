@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 from delayrig.base.errors import LostGuestError
-from delayrig.lanes import delay_marks
-from delayrig.lanes.delay_marks import MARKS_MAX, request_text
-from delayrig.lanes.delay_record import read_record
-from delayrig.machine.delay_watch import DelayWatch, read_request, write_request
+from delayrig.lanes import delay_record
+from delayrig.lanes.delay_record import MARKS_MAX, read_record, request_text
+from delayrig.machine.plugins import DelayWatch, read_request, write_request
 from delayrig.model.delays import End, encode_delays, function_of_frame, read_delays
 from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_delay_functions
 from delayrig.subjects.symbols import read_symbols
@@ -73,7 +72,7 @@ def test_window_of_code_that_ends_early_in_a_page_has_what_follows_it_in_the_fil
     code = SimpleNamespace(
         text=(0x1000, 0x2014), code=lambda at, size: content[at - 0x1000 : at - 0x1000 + size]
     )
-    monkeypatch.setattr(delay_marks, "read_symbols", lambda _part: code)
+    monkeypatch.setattr(delay_record, "read_symbols", lambda _part: code)
     told = replace(function, address=0x1800, returns=(0x2004,))
     *_, mark = request_text((told,)).splitlines()
     window = (bytes(range(0x14)) + behind[:12]).ljust(32, b"\0")

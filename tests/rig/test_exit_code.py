@@ -10,8 +10,7 @@ from delayrig.decision.decision import Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.judge.ending import is_unfinished
-from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.judge.not_provided import not_provided_lines
+from delayrig.judge.exit_code import exit_code_of_run, not_provided_lines
 from delayrig.lanes.supplies import Need, needs_of
 from delayrig.model.cell import Expect, Role
 from delayrig.model.events import Event

@@ -8,8 +8,8 @@ import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import PLATFORMS, Arch
-from delayrig.subjects import fetched_qemu
-from delayrig.subjects.fetched_qemu import provide_qemu
+from delayrig.subjects import own_programs
+from delayrig.subjects.own_programs import provide_qemu
 
 QEMU = PLATFORMS[Arch.RISCV64].program
 WORKS, FAILS = "#!/bin/sh\n", "#!/bin/sh\necho no libcapstone >&2\nexit 127\n"
@@ -35,8 +35,8 @@ class Archive:
 def provide(archive: Archive, folder: Path, patch: pytest.MonkeyPatch) -> list[str]:
     """Provides QEMU from the archive, with `folder` as the state; returns the messages."""
     made: list[str] = []
-    patch.setattr(fetched_qemu, "unpack_packages", archive.unpack)
-    patch.setattr(fetched_qemu, "debian_codename", lambda _: "bookworm")
+    patch.setattr(own_programs, "unpack_packages", archive.unpack)
+    patch.setattr(own_programs, "debian_codename", lambda _: "bookworm")
     paths = Paths(checkout=find_paths().checkout, state=folder)
     provide_qemu(Arch.RISCV64, paths, made.append)
     return made

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from delayrig.base.text import kernel_line
-from delayrig.machine.host_facts import cpu_facts
+from delayrig.lanes.header import cpu_facts
 from delayrig.model.result import CpuFacts
 
 

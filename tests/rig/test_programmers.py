@@ -11,8 +11,15 @@ from delayrig.base import digest
 from delayrig.hazards.of_cell import place_refusal, shape_of
 from delayrig.judge.trust import rig_fault
 from delayrig.judge.waits import Bus, bus_of, declared_classes
-from delayrig.lanes.payload import BEFORE, OPENS, chip_values, device_entries, write_payload
-from delayrig.machine import chip_plugin
+from delayrig.lanes.payload import (
+    BEFORE,
+    OPENS,
+    chip_values,
+    device_entries,
+    spec_text,
+    write_payload,
+)
+from delayrig.machine import plugins
 from delayrig.machine.arguments import (
     SANDBOX,
     Hardware,
@@ -21,7 +28,7 @@ from delayrig.machine.arguments import (
     machine_of,
     qemu_arguments,
 )
-from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
+from delayrig.machine.plugins import ChipPlugin, refusal_of_qemu, write_settings
 from delayrig.machine.snapshot import plugin_without_chip
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
@@ -157,7 +164,7 @@ def test_flashrom_is_told_driver_and_options(programmer: Programmer, argument: s
 
 def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
     cell, chip = nicintel(), CHIPS["SST29EE010"]
-    write_payload(cell, chip, "SST29EE010", subject=make_subject(), scratch=tmp_path)
+    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
     values = chip_values(cell, region_of(cell, chip), tmp_path)
     assert values["part"] == "SST29EE010"
     assert values["corner"] == cell.corner
@@ -180,9 +187,8 @@ def test_chip_is_found_in_the_state_that_a_device_can_begin(
 
 
 def test_agent_is_told_what_to_watch_and_no_emulator(tmp_path: Path) -> None:
-    write_payload(
-        nicintel(), CHIPS["SST29EE010"], "SST29EE010", subject=make_subject(), scratch=tmp_path
-    )
+    cell, chip = nicintel(), CHIPS["SST29EE010"]
+    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
     assert (tmp_path / "cell" / OPENS).read_text() == "/dev/mem\n"
     spec = (tmp_path / "cell" / "spec").read_text()
     assert "emulator_outside 1" in spec.splitlines()
@@ -272,7 +278,7 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[[str], str]:
     """Returns a function that asks a fake of QEMU, which runs the script."""
-    chip_plugin.refusal_of_qemu.cache_clear()
+    plugins.refusal_of_qemu.cache_clear()
     program = tmp_path / "qemu"
 
     def ask(script: str) -> str:
@@ -311,7 +317,7 @@ def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fi
     refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
     assert "API version 3; it needs QEMU 9.2 to 10.1" in refusal
     plugin_says = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
-    assert chip_plugin.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
+    assert plugins.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
 
 
 def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fit(
@@ -319,7 +325,7 @@ def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fi
 ) -> None:
     refusal = ask("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
     assert refusal.startswith("this QEMU has no nicintel: it ended by signal 11")
-    assert refusal.endswith(chip_plugin.QEMU_NEEDED)
+    assert refusal.endswith(plugins.QEMU_NEEDED)
 
 
 def test_gaps_between_cycles_convict_nobody() -> None:

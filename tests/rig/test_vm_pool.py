@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from delayrig.machine import vm_pool
 from delayrig.machine.arguments import Hardware
-from delayrig.machine.delay_watch import DelayWatch, read_request, write_request
+from delayrig.machine.plugins import DelayWatch, read_request, write_request
 from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import STATES
 from delayrig.machine.vm_pool import PooledVm, VmPool

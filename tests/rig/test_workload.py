@@ -309,7 +309,8 @@ def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
     contents = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        archive = write_payload(CELL, CHIP, "x", subject=make_subject(), scratch=tmp_path / name)
+        spec = spec_text(CELL, CHIP, "x", make_subject())
+        archive = write_payload(CELL, CHIP, spec, tmp_path / name)
         contents.append(archive.read_bytes())
     assert contents[0] == contents[1]
     assert str(tmp_path).encode() not in contents[0]

@@ -1,18 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The orderly end of this process after a signal."""
+"""The orderly end of this process after a signal, and of the programs that its threads wait for.
+
+A thread cannot be stopped, and the process waits for all of its threads. So the programs that they
+wait for are ended.
+"""
 
 import asyncio
+import contextlib
+import os
 import signal
-from collections.abc import Callable, Coroutine
+import subprocess
+import threading
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from delayrig.base.children import allow_children, end_children
+from delayrig.base.errors import RigFaultError
 
 R = TypeVar("R")
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CHILDREN_END_WITHIN_S = 5.0
 """The time that children get after the signal to end. Then they are killed."""
+_lock = threading.Lock()
+_ending = threading.Event()
+_running: set["subprocess.Popen[str]"] = set()
+
+
+def run_child(
+    argv: Sequence[str], *, given: str | None = None, **options: Any
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a program as subprocess.run() does with text; `given` is its input.
+
+    It leads a process group (setpgid(2)), so that the programs it starts are ended as well.
+    `options` are those of Popen. Raises `RigFaultError` if this process was asked to end before.
+    """
+    with _lock:
+        if _ending.is_set():
+            raise RigFaultError(f"{argv[0]} was not started: told to end")
+        child = subprocess.Popen(argv, text=True, errors="replace", process_group=0, **options)
+        _running.add(child)
+    try:
+        with child:
+            try:
+                said, complained = child.communicate(given)
+            except BaseException:
+                _end(child, signal.SIGTERM)
+                raise
+    finally:
+        _running.discard(child)
+    return subprocess.CompletedProcess(argv, child.returncode, said, complained)
+
+
+def pause(seconds: float) -> None:
+    _ending.wait(seconds)
+
+
+def allow_children() -> None:
+    _ending.clear()
+
+
+def end_children(number: signal.Signals) -> None:
+    """Sends the signal to all running children, and allows no new ones."""
+    with _lock:
+        _ending.set()
+        running = list(_running)
+    for child in running:
+        _end(child, number)
+
+
+def _end(child: "subprocess.Popen[str]", number: signal.Signals) -> None:
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
 
 
 def answer_interrupts() -> None:

@@ -95,11 +95,11 @@ class _Found:
     witness: str
     key: tuple[str, ...]
     """Its identity besides the length; `UNKNOWN` for a stripped program's callers."""
-    length_ns: int
-    lack_ns: int
-    error_ns: int
-    count: int
     what: str
+    length_ns: int = 0
+    lack_ns: int = 0
+    error_ns: int = 0
+    count: int = 1
     where: str = ""
     rule: str = ""
     is_often: bool = False
@@ -221,16 +221,7 @@ def _was_done(before: CellResult | None) -> bool:
 
 
 def _plain(witness: str, what: str, where: str) -> _Found:
-    return _Found(
-        witness=witness,
-        key=(what,),
-        length_ns=0,
-        lack_ns=0,
-        error_ns=0,
-        count=1,
-        what=what,
-        where=where,
-    )
+    return _Found(witness=witness, key=(what,), what=what, where=where)
 
 
 def _is_often(site: SiteWaits, cell: CellResult) -> bool:
@@ -284,7 +275,6 @@ def _of_evidence(item: Evidence) -> _Found:
         key=key,
         length_ns=item.requested_ns or 0,
         lack_ns=lack_ns,
-        error_ns=0,
         count=item.count,
         what=what if item.rule or item.witness is Witness.BUS else item.what,
         where=item.where,

@@ -45,13 +45,11 @@ from delayrig.decision.performance import (
     is_measured,
     total_excesses,
 )
-from delayrig.decision.questions import unasked_questions
 from delayrig.hazards import hazard_of
 from delayrig.hazards.library_client import NOTHING_TO_ASK
 from delayrig.judge.chip import DOUBTFUL_GRADES, doubt_of
-from delayrig.judge.exit_code import is_unwatched
-from delayrig.judge.not_provided import not_provided_lines
-from delayrig.model.cell import WATCHING, Role
+from delayrig.judge.exit_code import is_unwatched, not_provided_lines
+from delayrig.model.cell import WATCHING, Role, place_of
 from delayrig.model.lane import EXACT_LANE, REAL_TIME
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.programmers import BUILT_WITHOUT
@@ -62,6 +60,8 @@ COUNTED_MIPS_MIN = 50
 """The slowest CPU whose times count. Slower ones take ms for a command, as no real machine does."""
 SAFE = "nothing too short"
 AS_BEFORE = "nothing is too short that was not before"
+ANSWERED = (Outcome.PASS, Outcome.UNSAFE, Outcome.SLOWER)
+"""The outcomes of a cell that answer a question of the plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -537,3 +537,36 @@ def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]
     if is_not_there or (before and before.verdict is Verdict.SKIPPED):
         return Outcome.UNSEEN, cell.reason
     return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unasked:
+    """A question to which no cell has an answer."""
+
+    words: str
+    is_doubt: bool
+    """True if it prevents a Yes. A job that neither flashrom can do does not."""
+
+
+def unasked_questions(cells: Sequence[GateCell], questions: Mapping[str, str]) -> list[Unasked]:
+    """Returns the questions that no cell of theirs answered, in the order of the plan."""
+    by_question: dict[str, list[GateCell]] = {}
+    for cell in cells:
+        if question := questions.get(place_of(cell.id)):
+            by_question.setdefault(question, []).append(cell)
+    return [
+        _unasked(question, asked)
+        for question, asked in by_question.items()
+        if not any(cell.outcome in ANSWERED for cell in asked)
+    ]
+
+
+def _unasked(question: str, cells: Sequence[GateCell]) -> Unasked:
+    undriven = all(map(_is_undriven, cells))
+    return Unasked(words=f"not answered: {question}: {cells[0].why}", is_doubt=not undriven)
+
+
+def _is_undriven(cell: GateCell) -> bool:
+    """Returns True if the flashrom cannot do that job at all, or has no driver for it."""
+    is_without = cell.candidate is Verdict.SKIPPED and cell.why.startswith(BUILT_WITHOUT)
+    return is_without or cell.candidate in FAILED

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The exit code of a run from its cells, by the design's rules."""
+"""The exit code of a run from its cells, by the design's rules; and what the archive lacked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from delayrig.base.errors import ExitCode
 from delayrig.model.cell import WATCHING, Role
-from delayrig.model.result import CellResult, ContrastResult, Verdict
+from delayrig.model.result import CellResult, ContrastResult, Results, Verdict
 
 LOST_SHARE_MAX = 0.1
 """The largest part of measured cells that may be lost. Beyond it the others prove nothing."""
@@ -46,3 +46,18 @@ def exit_code_of_run(
     if measured and all(cell.exit_code is ExitCode.SKIPPED for cell in measured):
         return ExitCode.SKIPPED
     return ExitCode.PASS
+
+
+def not_provided_lines(runs: Sequence[Results]) -> list[str]:
+    """Returns a line for each missing part with its cells; none if nothing is missing."""
+    found = {missing.what: missing.cause for run in runs for missing in run.run.not_provided}
+    lines = []
+    for what, cause in found.items():
+        cells = [cell.id for run in runs for cell in run.cells if cell.not_provided == what]
+        count = "1 cell was" if len(cells) == 1 else f"{len(cells)} cells were"
+        if cells:
+            lines.append(
+                f"{count} skipped, since the archive did not give {what} ({cause})."
+                f" The next start asks the archive again. Skipped: {', '.join(cells)}"
+            )
+    return lines

@@ -7,6 +7,7 @@ import platform
 import shlex
 import signal
 import subprocess
+from pathlib import Path
 
 from delayrig import __version__
 from delayrig.base import digest
@@ -14,15 +15,15 @@ from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.text import kernel_line
 from delayrig.lanes.supplies import Supplies
-from delayrig.machine.host_facts import cpu_facts
 from delayrig.machine.live_image import LiveImage
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.platform import PLATFORMS, Arch, labelled
-from delayrig.model.result import HostFacts, NotProvided, RunHeader
+from delayrig.model.result import CpuFacts, HostFacts, NotProvided, RunHeader
 from delayrig.plan.request import Request
 from delayrig.subjects.lock import Entries, lock_entries, lock_state, subject_entries
 from delayrig.subjects.subject import Subject
 
+CPUS = Path("/sys/devices/system/cpu")
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 ANSWER_S = 20
 
@@ -142,6 +143,34 @@ def host_facts() -> HostFacts:
         rt_runtime_us=kernel_line("/proc/sys/kernel/sched_rt_runtime_us"),
         cpu=[cpu_facts(cpu) for cpu in cpus],
     )
+
+
+def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
+    """Returns the facts of one CPU, as its kernel gives them; a missing one is empty or null.
+
+    Source of the names: Linux Documentation/ABI/testing/sysfs-devices-system-cpu.
+    """
+    place = cpus / f"cpu{cpu}"
+    return CpuFacts(
+        cpu=cpu,
+        core=_number(place / "topology/core_id"),
+        package=_number(place / "topology/physical_package_id"),
+        siblings=kernel_line(place / "topology/thread_siblings_list"),
+        capacity=_number(place / "cpu_capacity"),
+        khz_min=_number(place / "cpufreq/cpuinfo_min_freq"),
+        khz_max=_number(place / "cpufreq/cpuinfo_max_freq"),
+        khz=_number(place / "cpufreq/scaling_cur_freq"),
+        driver=kernel_line(place / "cpufreq/scaling_driver"),
+        governor=kernel_line(place / "cpufreq/scaling_governor"),
+        idle_states=[
+            kernel_line(state / "name") for state in sorted((place / "cpuidle").glob("state*"))
+        ],
+    )
+
+
+def _number(path: Path) -> int | None:
+    text = kernel_line(path)
+    return int(text) if text.lstrip("-").isdecimal() else None
 
 
 def _answer(command: list[str]) -> str:

@@ -9,7 +9,7 @@ from delayrig.base.paths import Paths
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import StageWatch
 from delayrig.lanes.supplies import Supplies
-from delayrig.machine.delay_watch import DelayWatch
+from delayrig.machine.plugins import DelayWatch
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.result import NotProvided, RunHeader

@@ -22,7 +22,7 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.hazards.speed import Governor, SpeedHazard
-from delayrig.lanes.delay_marks import request_text
+from delayrig.lanes.delay_record import request_text
 from delayrig.lanes.header import make_live_header
 from delayrig.lanes.host_lane import (
     ANY_PORT,
@@ -37,7 +37,13 @@ from delayrig.lanes.live.agent_protocol import Conversation, split_changes
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
-from delayrig.lanes.payload import deadline_ms, emulator_words, rehearsal_words, write_payload
+from delayrig.lanes.payload import (
+    deadline_ms,
+    emulator_words,
+    rehearsal_words,
+    spec_text,
+    write_payload,
+)
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_entries, write_live_delays
 from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
@@ -49,11 +55,11 @@ from delayrig.machine.arguments import (
     Hardware,
     RealTime,
 )
-from delayrig.machine.delay_watch import DelayWatch, write_request
 from delayrig.machine.guest_logs import LOGS as GUEST_LOGS
 from delayrig.machine.guest_logs import cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.machine import Machine
+from delayrig.machine.plugins import DelayWatch, write_request
 from delayrig.machine.session import read_results
 from delayrig.machine.snapshot import boot_hardware
 from delayrig.model import workload
@@ -297,16 +303,11 @@ class _RunningCell:
         (self.scratch / "payload").mkdir()
         places = Places(host=HOST_ADDRESS, port=emulator, device=SECOND_SERIAL_LINE)
         on_stage = msgspec.structs.replace(places, port=stage)
-        archive = write_payload(
-            cell,
-            given.chip,
-            given.chip_name,
-            subject=given.subject,
-            scratch=self.scratch / "payload",
-            places=places,
-            rehearsal=rehearsal_words(cell, given.chip_name, given.subject, on_stage),
-            usual_ms=DEADLINE_MS,
+        rehearsal = rehearsal_words(cell, given.chip_name, given.subject, on_stage)
+        spec = spec_text(
+            cell, given.chip, given.chip_name, given.subject, places, DEADLINE_MS, rehearsal
         )
+        archive = write_payload(cell, given.chip, spec, self.scratch / "payload")
         shape = live_shape(cell.cores, line_port, shape.clocksource, shape.kernel_words)
         hardware = replace(
             boot_hardware(shape, image, lane.paths.qemu_preload, given.folder / "console.log"),

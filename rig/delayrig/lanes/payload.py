@@ -197,17 +197,8 @@ def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places
     ]
 
 
-def write_payload(
-    cell: Cell,
-    chip: ChipFacts,
-    chip_name: str,
-    *,
-    subject: Subject,
-    scratch: Path,
-    places: Places = IN_GUEST,
-    usual_ms: int = DEADLINE_MS,
-    rehearsal: Sequence[str] = (),
-) -> Path:
+def write_payload(cell: Cell, chip: ChipFacts, spec: str, scratch: Path) -> Path:
+    """Returns an archive with the specification and the files of the cell."""
     region = workload.region_of(cell, chip)
     files = {
         BEFORE: workload.initial_content(cell, region),
@@ -216,7 +207,6 @@ def write_payload(
     }
     if device := device_of(cell):
         files[OPENS] = "".join(f"{path}\n" for path in device.opens).encode()
-    spec = spec_text(cell, chip, chip_name, subject, places, usual_ms, rehearsal)
     return pack_spec(spec, scratch, files)
 
 

@@ -21,7 +21,6 @@ from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_of
 from delayrig.model.result import NotProvided
 from delayrig.model.shape import GuestShape
-from delayrig.subjects.fetched_qemu import provide_qemu
 from delayrig.subjects.guest_image import (
     GuestImage,
     Kernel,
@@ -30,7 +29,7 @@ from delayrig.subjects.guest_image import (
     provide_kernel,
     with_kernel,
 )
-from delayrig.subjects.own_programs import provide_natives
+from delayrig.subjects.own_programs import provide_natives, provide_qemu
 from delayrig.subjects.recipes import Recipes
 from delayrig.subjects.saved_programs import provide_program, provide_program_library
 from delayrig.subjects.subject import BRIDGE, Subject, provide_tool, wrong_machine

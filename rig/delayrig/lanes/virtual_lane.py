@@ -13,10 +13,10 @@ from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
 from delayrig.hazards import refusal_on
 from delayrig.hazards.of_cell import hazards_of, shape_of
-from delayrig.lanes.delay_marks import request_text
+from delayrig.lanes.delay_record import request_text
 from delayrig.lanes.header import make_header
 from delayrig.lanes.lane import Assignment, GuestLane
-from delayrig.lanes.payload import chip_values, device_entries, write_payload
+from delayrig.lanes.payload import chip_values, device_entries, spec_text, write_payload
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
@@ -30,10 +30,9 @@ from delayrig.machine.arguments import (
     device_arguments,
     machine_of,
 )
-from delayrig.machine.chip_plugin import ChipPlugin, refusal_of_qemu, write_settings
-from delayrig.machine.delay_watch import write_request
 from delayrig.machine.guest_logs import LOGS, cut_logs, logs_of, unless_flooded, with_log_tails
 from delayrig.machine.machine import Machine
+from delayrig.machine.plugins import ChipPlugin, refusal_of_qemu, write_request, write_settings
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.session import CELL_LIMIT_S, finish_guest
 from delayrig.machine.snapshot import (
@@ -136,9 +135,8 @@ class VirtualLane(GuestLane):
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:
         cell = assignment.cell
-        archive = write_payload(
-            cell, assignment.chip, assignment.chip_name, subject=assignment.subject, scratch=scratch
-        )
+        spec = spec_text(cell, assignment.chip, assignment.chip_name, assignment.subject)
+        archive = write_payload(cell, assignment.chip, spec, scratch)
         bridge = self.supplies.bridges[cell.arch] if cell.bridged else None
         fw_cfg = {
             CELL_FW_CFG: archive,

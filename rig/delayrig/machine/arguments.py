@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from delayrig.base.die_with_parent import DIES_WITH_ITS_PARENT
-from delayrig.machine.chip_plugin import ChipPlugin
-from delayrig.machine.delay_watch import DelayWatch
+from delayrig.machine.plugins import ChipPlugin, DelayWatch
 from delayrig.model.cell import Programmer
 from delayrig.model.platform import CPU_FEATURES, UNSUPPORTED_FEATURES
 from delayrig.model.programmers import DEVICES

@@ -23,9 +23,9 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths
 from delayrig.machine import arguments
 from delayrig.machine.arguments import FW_CFG_NAMES, NO_FILE, Hardware
-from delayrig.machine.chip_plugin import ChipPlugin
 from delayrig.machine.device_state import made_loadable
 from delayrig.machine.live_image import LiveImage
+from delayrig.machine.plugins import ChipPlugin
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from delayrig.base.scratch import ScratchFolder
 from delayrig.machine.arguments import Hardware, machine_of
-from delayrig.machine.chip_plugin import write_settings
-from delayrig.machine.delay_watch import read_request, write_request
 from delayrig.machine.guest_logs import LOG_BYTES_MAX
+from delayrig.machine.plugins import read_request, write_request, write_settings
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError
 from delayrig.machine.snapshot import RAM, STATES, restored

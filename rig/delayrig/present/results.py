@@ -9,8 +9,8 @@ from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again, counted, one_line
+from delayrig.judge.exit_code import not_provided_lines
 from delayrig.judge.judge import describe
-from delayrig.judge.not_provided import not_provided_lines
 from delayrig.model.cell import WATCHING, Role
 from delayrig.model.evidence import Evidence
 from delayrig.model.platform import Arch, labelled

@@ -2,7 +2,8 @@
 """Our own programs that are built on demand: rare ones, and those for other architectures.
 
 The distribution's cross compilers cannot be installed beside its compiler for 32 bits, so they are
-unpacked, from the same release as this machine: they run with its libraries.
+unpacked, from the same release as this machine: they run with its libraries. So does the QEMU of
+rare guests, which is fetched for the first cell that needs it.
 """
 
 import fcntl
@@ -13,8 +14,8 @@ from pathlib import Path
 
 from delayrig.base import digest
 from delayrig.base.atomic_file import whole_folder
-from delayrig.base.children import run_child
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import NotProvidedError, RigFaultError
+from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.setup.apt import debian_codename
@@ -27,6 +28,9 @@ RARE_FOLDERS = ("flashrom/past_mistakes/", "flashrom/steps/", "flashrom/old_cloc
 """The folders of rare programs below the build folder. Set-up builds all others."""
 HINT = "see the lines above, then start again"
 LOCK = "ninja.lock"
+QEMU_PROGRAMS = "usr/bin"
+QEMU_BUNDLE = "qemu-bundle"
+"""The folder beside QEMU in whose usr/share it looks for firmware (QEMU util/cutils.c)."""
 TAIL_LINES = 12
 # These are meson's names; a guest's CPU is the plainest of its family.
 CPU_FAMILIES = {
@@ -77,6 +81,41 @@ def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
     preparing(f"programs for {arch}")
     _build(arch, toolchain, paths)
     built.write_text(mark, encoding="utf-8")
+
+
+def provide_qemu(arch: Arch, paths: Paths, preparing: Preparing) -> None:
+    """Fetches the QEMU of that architecture if it is fetched on demand and not in the PATH.
+
+    Appends its folder to the PATH. Raises `NotProvidedError` if the archive has none, or if it
+    does not run here.
+    """
+    platform = PLATFORMS[arch]
+    if not platform.program_package or shutil.which(platform.program):
+        return
+    release = debian_codename(this_release())
+    key = digest.of_value(["qemu", release, platform.program_package])[:24]
+    root = paths.images / "toolchains" / f"qemu-{arch}-{key}"
+    if not root.is_dir():
+        preparing(f"QEMU for {arch}")
+        _fetch_qemu(release, platform.program_package, root)
+    _require_running(root / QEMU_PROGRAMS / platform.program)
+    os.environ["PATH"] += f"{os.pathsep}{root / QEMU_PROGRAMS}"
+
+
+def _fetch_qemu(release: str, package: str, root: Path) -> None:
+    """Unpacks the package of the release, or of its backports if the release has none."""
+    with whole_folder(root) as fresh:
+        try:
+            unpack_packages(release, [package], fresh)
+        except NotProvidedError:
+            unpack_packages(f"{release}-backports", [package], fresh, release=release)
+        (fresh / QEMU_PROGRAMS / QEMU_BUNDLE).symlink_to("../..")
+
+
+def _require_running(program: Path) -> None:
+    done = run_child([str(program), "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise NotProvidedError(program.name, done.stderr.strip() or "it does not run here")
 
 
 def library_folders(arch: Arch, paths: Paths) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import unquote
 
-from delayrig.base.children import pause, run_child
 from delayrig.base.errors import NotProvidedError, RigFaultError
+from delayrig.base.interruption import pause, run_child
 from delayrig.setup.apt import ANSWER_LIMITS, DATES_COMMAND, date_options, derive_suite
 from delayrig.setup.arguments import named_archive
 from delayrig.setup.command import answer, redact

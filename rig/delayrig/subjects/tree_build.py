@@ -30,8 +30,8 @@ from delayrig.base.bubblewrap import (
     system_words,
     words_for_folders,
 )
-from delayrig.base.children import run_child
 from delayrig.base.errors import BuildError
+from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.private_net import new_net_words
 from delayrig.setup.scratch import scratch_beside

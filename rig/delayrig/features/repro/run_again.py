@@ -17,8 +17,7 @@ from delayrig.decision.choice import Before, Chosen
 from delayrig.features.repro.look import Look, Show, say_nothing, whole_lines
 from delayrig.features.repro.watched_lane import opener, packed_commands
 from delayrig.hazards import hazard_of
-from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.judge.not_provided import not_provided_lines
+from delayrig.judge.exit_code import exit_code_of_run, not_provided_lines
 from delayrig.model.cell import Cell, Job
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first, read_events

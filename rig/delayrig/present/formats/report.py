@@ -9,8 +9,7 @@ from pathlib import Path
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME, Decision, GateCell, Outcome
 from delayrig.decision.decision_text import fault_words
-from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.judge.not_provided import not_provided_lines
+from delayrig.judge.exit_code import exit_code_of_run, not_provided_lines
 from delayrig.model.evidence import Evidence
 from delayrig.model.result import CellResult, Results, RunHeader, Verdict
 from delayrig.present.results import answer, lost_lines, witness_line

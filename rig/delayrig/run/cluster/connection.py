@@ -161,46 +161,38 @@ async def serve_worker(asked: ClusterOptions, jobs: int, paths: Paths) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     mine = [cpus[number % len(cpus)] for number in range(jobs)]
     options = worker_options(mine, paths.state, None if asked.tls else LOOPBACK)
-    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
-        await _serve_worker(asked, {**options, "local_directory": name})
-
-
-async def _serve_worker(asked: ClusterOptions, options: dict[str, Any]) -> None:
     security = _security(asked)
-    with _reaching("worker", asked):
-        await _await_answer(asked, security, "worker")
-    async with Nanny(
-        asked.address,
-        name=f"{socket.gethostname()}-{os.getpid()}",
-        security=security,
-        death_timeout=STARTED_WITHIN_S,
-        **options,
-    ) as nanny:
-        await nanny.finished()
+    with ScratchFolder() as name, dask.config.set(temporary_directory=name):
+        with _reaching("worker", asked):
+            await _await_answer(asked, security, "worker")
+        async with Nanny(
+            asked.address,
+            name=f"{socket.gethostname()}-{os.getpid()}",
+            security=security,
+            death_timeout=STARTED_WITHIN_S,
+            **{**options, "local_directory": name},
+        ) as nanny:
+            await nanny.finished()
 
 
 async def serve_scheduler(asked: ClusterOptions) -> None:
     """Serves as a scheduler until the task is cancelled."""
     _set_up_dask()
     with ScratchFolder() as name, dask.config.set(temporary_directory=name):
-        await _serve_scheduler(asked)
-
-
-async def _serve_scheduler(asked: ClusterOptions) -> None:
-    try:
-        async with Scheduler(
-            host=asked.host,
-            port=asked.port,
-            protocol=f"{asked.address.partition(':')[0]}://",
-            security=_security(asked),
-            allowed_failures=KILLS_MAX,
-            **NO_PAGES,
-        ) as scheduler:
-            await scheduler.finished()
-    except RuntimeError as error:
-        if not isinstance(error.__cause__, OSError):
-            raise
-        raise BadInputError(f"scheduler {asked.address}: {error.__cause__}") from error
+        try:
+            async with Scheduler(
+                host=asked.host,
+                port=asked.port,
+                protocol=f"{asked.address.partition(':')[0]}://",
+                security=_security(asked),
+                allowed_failures=KILLS_MAX,
+                **NO_PAGES,
+            ) as scheduler:
+                await scheduler.finished()
+        except RuntimeError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+            raise BadInputError(f"scheduler {asked.address}: {error.__cause__}") from error
 
 
 def _security(asked: ClusterOptions) -> Security | None:

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -31,6 +31,9 @@ from delayrig.subjects.subject import Subject
 
 PATH_KEYS = ("archive", "initrd", "kernel", "modules", "path")
 """The keys of images, kernels and subjects that contain paths."""
+PARTS = ("images", "device_images", "kernels", "bridges", "subjects", "libraries")
+"""The fields of supplies with such values."""
+K = TypeVar("K")
 T = TypeVar("T", GuestImage, Kernel, Subject)
 
 
@@ -47,12 +50,8 @@ class KitFile:
 class Goods:
     """Supplies with relative paths, so that they can be sent to another machine."""
 
-    images: dict[Arch, GuestImage]
-    device_images: dict[Arch, GuestImage]
-    kernels: dict[str, Kernel]
-    bridges: dict[Arch, Subject]
-    subjects: dict[tuple[str, Arch], Subject]
-    libraries: dict[str, Subject]
+    parts: dict[str, dict[Any, Any]]
+    """The fields of the supplies that `PARTS` names."""
     shapes: list[GuestShape]
 
 
@@ -132,44 +131,31 @@ def _virtual(lane: Lane) -> VirtualLane:
 
 
 def _packed(supplies: Supplies, state: Path) -> Goods:
-    def below(thing: T) -> T:
-        return _moved(thing, lambda path: str(Path(path).relative_to(state)))
+    def below(path: str) -> str:
+        return str(Path(path).relative_to(state))
 
-    return Goods(
-        images={arch: below(image) for arch, image in supplies.images.items()},
-        device_images={arch: below(image) for arch, image in supplies.device_images.items()},
-        kernels={name: below(kernel) for name, kernel in supplies.kernels.items()},
-        bridges={arch: below(bridge) for arch, bridge in supplies.bridges.items()},
-        subjects={key: below(subject) for key, subject in supplies.subjects.items()},
-        libraries={name: below(library) for name, library in supplies.libraries.items()},
-        shapes=supplies.snapshots.shapes,
-    )
+    parts = {name: _moved_all(getattr(supplies, name), below) for name in PARTS}
+    return Goods(parts=parts, shapes=supplies.snapshots.shapes)
 
 
 def _unpacked(goods: Goods, paths: Paths) -> Supplies:
-    def placed(thing: T) -> T:
-        return _moved(thing, lambda path: str(paths.state / path))
+    def placed(path: str) -> str:
+        return str(paths.state / path)
 
-    images = {arch: placed(image) for arch, image in goods.images.items()}
-    kernels = {name: placed(kernel) for name, kernel in goods.kernels.items()}
-    device_images = {arch: placed(image) for arch, image in goods.device_images.items()}
+    parts = {name: _moved_all(things, placed) for name, things in goods.parts.items()}
+    images, device_images, kernels = (parts[name] for name in PARTS[:3])
     shapes = {
         shape: image_of_shape(shape, images, device_images, kernels) for shape in goods.shapes
     }
-    return Supplies(
-        images=images,
-        device_images=device_images,
-        kernels=kernels,
-        bridges={arch: placed(bridge) for arch, bridge in goods.bridges.items()},
-        subjects={key: placed(subject) for key, subject in goods.subjects.items()},
-        libraries={name: placed(library) for name, library in goods.libraries.items()},
-        snapshots=Snapshots(shapes, paths, _unheard),
-        missing={},
-    )
+    return Supplies(**parts, snapshots=Snapshots(shapes, paths, _unheard), missing={})
 
 
 def _unheard(what: str) -> None:
     """Ignores a message, because nobody watches a worker."""
+
+
+def _moved_all(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T]:
+    return {key: _moved(thing, change) for key, thing in things.items()}
 
 
 def _moved(thing: T, change: Callable[[str], str]) -> T:

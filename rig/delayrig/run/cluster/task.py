@@ -23,8 +23,7 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.lanes.supplies import CpuPool, Supplies
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.model.cell import Cell
-from delayrig.model.lane import EXACT_LANE
-from delayrig.model.platform import Arch, labelled
+from delayrig.model.platform import Arch
 from delayrig.plan.request import Request
 from delayrig.run.artifact_transfer import checked_name, pack_left
 from delayrig.run.cell_runner import CellRunner, keep_result
@@ -41,10 +40,7 @@ BATCH_S = 2.0
 class Offer:
     """A worker's description of itself."""
 
-    host: str
     cpus: int
-    lanes: list[str]
-    archs: list[str]
     brings: dict[str, str]
     """The digests of its QEMUs and of their plugins, and the rig's version."""
 
@@ -104,15 +100,7 @@ def _rig(worker: Worker) -> RigWorker:
 def offer(dask_worker: Worker) -> Offer:
     """Returns this worker's description."""
     rig = _rig(dask_worker)
-    brings = brought_along(rig.paths, list(Arch))
-    archs = [arch.value for arch in Arch if labelled("qemu", arch) in brings]
-    return Offer(
-        host=here(),
-        cpus=len(rig.cpus),
-        lanes=[EXACT_LANE.value],
-        archs=archs,
-        brings=brings,
-    )
+    return Offer(cpus=len(rig.cpus), brings=brought_along(rig.paths, list(Arch)))
 
 
 def lacking(files: Sequence[KitFile], dask_worker: Worker) -> list[KitFile]:

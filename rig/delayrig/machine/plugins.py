@@ -1,22 +1,71 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The settings of a chip in QEMU, behind the registers of a programmer.
+"""The inputs of QEMU's plugins for one cell: delay functions to watch, and a chip in QEMU.
 
-The plugin of emulators/programmers/ reads its settings whenever the machine resumes. A QEMU that is
-reset resumes with another cell. While it is paused, new settings are written with the number of the
-new cell.
+The plugin of emulators/delay_plugin/ maps a file with the request to watch functions, and has a
+file for its results. That of emulators/programmers/ has a chip behind the registers of a
+programmer, and reads its settings whenever the machine resumes.
+
+A QEMU that is reset continues with another cell. While it is paused, a new request and new settings
+are written with the number of that cell.
 """
 
 import functools
+import struct
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+REQUEST_BYTES = 1 << 20
+"""The size of a request, enough for 64 functions and 4096 marks."""
+CELL_NUMBER = struct.Struct("<Q")
 CHECK_LIMIT_S = 60
 CELL_KEY = "cell"
 LINE_START = "chip plugin: "
 NOT_LOADED = "Could not load plugin"
 QEMU_NEEDED = "it needs QEMU 9.2 to 10.1, built as Debian builds it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayWatch:
+    plugin: Path
+    request: Path
+    """The file with the request; `write_request` makes it."""
+    out: Path
+    """The file with the results (emulators/delay_plugin/record.h), which may end in zeros."""
+    is_virtual: bool = True
+    """True if its time is QEMU's count of instructions, False if it is this machine's clock."""
+
+    def words(self, machine: str) -> dict[str, str]:
+        return {
+            "machine": machine,
+            "clock": "virtual" if self.is_virtual else "monotonic",
+            "request": str(self.request),
+            "out": str(self.out),
+        }
+
+    def saw(self) -> bytes:
+        return self.out.read_bytes().partition(b"\0")[0] if self.out.is_file() else b""
+
+
+def write_request(path: Path, text: str, cell: int = 1) -> None:
+    """Writes the request, which is valid from now on. QEMU must be paused, or not yet started.
+
+    The number is written last, because QEMU reacts to it.
+    """
+    content = text.encode("ascii") + b"\0"
+    if CELL_NUMBER.size + len(content) > REQUEST_BYTES:
+        raise ValueError(f"{path}: no room for {len(content)} bytes")
+    with path.open("r+b" if path.is_file() else "w+b") as file:
+        file.truncate(REQUEST_BYTES)
+        file.seek(CELL_NUMBER.size)
+        file.write(content)
+        file.seek(0)
+        file.write(CELL_NUMBER.pack(cell))
+
+
+def read_request(path: Path) -> str:
+    return path.read_bytes()[CELL_NUMBER.size :].partition(b"\0")[0].decode("ascii")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
