@@ -6,11 +6,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from delayrig.base.paths import find_paths
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.subjects.finder.debug_info import build_id
 from delayrig.subjects.finder.isa import ISAS
 from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from delayrig.subjects.symbols import read_symbols
+from elftools.elf.elffile import ELFFile
 
 from tests.rig.builders import make_subject
 
@@ -581,6 +584,15 @@ def stripped(program: Path, arch: Arch = Arch.X86_64, folder: Path | None = None
     return bare
 
 
+def place_of_debug_file(program: Path, folder: Path) -> Path:
+    """Returns the program's place in a new folder of debug files, by its build id."""
+    with program.open("rb") as file:
+        build = build_id(ELFFile(file))
+    place = folder / ".build-id" / build[:2] / f"{build[2:]}.debug"
+    place.parent.mkdir(parents=True)
+    return place
+
+
 def names_of(program: Path, addresses: list[int]) -> list[str]:
     """Returns the names of the functions at those addresses, by the program's symbols."""
     symbols = read_symbols(program)
@@ -592,3 +604,10 @@ def address_of(program: Path, name: str) -> int:
     address = read_symbols(program).function(name)
     assert address is not None
     return address
+
+
+ARCHES = [
+    pytest.param(arch, marks=pytest.mark.skipif(not compiles(arch), reason="no compiler"))
+    for arch in READ
+]
+"""The values of a parameter `arch`."""

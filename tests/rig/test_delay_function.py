@@ -50,11 +50,8 @@ int main(void) { default_delay(1); internal_delay(1); return 0; }
 
 def packed(folder: Path, *options: str) -> Subject:
     """Compiles `SOURCE` into a packaged subject."""
-    program = folder / PARTS / "usr/sbin/flashrom"
-    program.parent.mkdir(parents=True)
-    (folder / "source.c").write_text(SOURCE, encoding="ascii")
-    subprocess.run(["gcc", "-O1", "-o", program, "source.c", *options], check=True, cwd=folder)
-    return make_subject(archive=str(folder / "subject.cpio"))
+    program = programs.build(folder / "build", SOURCE, "-O1", *options, head="")
+    return programs.packed(program, folder)
 
 
 @pytest.fixture

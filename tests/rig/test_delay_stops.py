@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from delayrig.features.repro.debugger import COMMANDS, NONE_KNOWN, delay_stops, gdb_words
 from delayrig.subjects.delay_function import DelayOptions
-from delayrig.subjects.finder.debug_info import DEBUG_PATH, build_id
+from delayrig.subjects.finder.debug_info import DEBUG_PATH
 from delayrig.subjects.subject import Subject
 from delayrig.subjects.symbols import read_symbols
-from elftools.elf.elffile import ELFFile
 
 from tests.rig import delay_programs as programs
+from tests.rig.running import run
 
 GDB = shutil.which("gdb")
 LIMIT_S = 60
@@ -35,13 +35,7 @@ def said_by_gdb(program: Path, *commands: str) -> str:
     """Returns gdb's output about a process that stops right after exec, as a subject in a guest."""
     assert GDB
     words = gdb_words(GDB, ["starti", *commands, "continue", "print $rdi"])
-    done = subprocess.run(
-        [words[0], "--batch", *words[1:], str(program)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-    )
+    done = run(words[0], "--batch", *words[1:], program, timeout=LIMIT_S)
     return done.stdout + done.stderr
 
 
@@ -87,10 +81,7 @@ def test_debug_file_of_the_same_build_id_gives_gdb_names_and_lines(
     source = programs.ONE_FOR_BOTH.replace("delay(", f"{PROFILE_NAME}(")
     whole = programs.build(tmp_path / "build", source, "-O1", "-g", "-Wl,--build-id")
     subject = programs.packed(programs.stripped(whole), tmp_path / "subject")
-    with whole.open("rb") as file:
-        build = build_id(ELFFile(file))
-    place = tmp_path / "debug" / ".build-id" / build[:2] / f"{build[2:]}.debug"
-    place.parent.mkdir(parents=True)
+    place = programs.place_of_debug_file(whole, tmp_path / "debug")
     subprocess.run(["objcopy", "--only-keep-debug", whole, place], check=True)
     monkeypatch.setenv(DEBUG_PATH, str(tmp_path / "debug"))
     stops = delay_stops(subject, DelayOptions())

@@ -2,25 +2,30 @@
 """Delay functions of stripped programs: sure and doubtful ones, and functions that only look so."""
 
 import random
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
+from delayrig.base import digest
+from delayrig.base.paths import find_paths
 from delayrig.model.platform import Arch
 from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE
+from delayrig.subjects.finder.debug_info import DEBUG_PATH, debug_functions
 from delayrig.subjects.finder.finding import Findings, find_in, read_findings
+from delayrig.subjects.library import OWN_LIBRARIES
+from delayrig.subjects.profiles.profile import read_profiles
 from delayrig.subjects.seal import unsealed
+from delayrig.subjects.subject import OWN_PROGRAMS, PARTS, PROGRAM
 from delayrig.subjects.symbols import read_symbols
 
 from tests.damage import HARMS
 from tests.rig import delay_programs as programs
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
-ARCHES = [
-    pytest.param(arch, marks=pytest.mark.skipif(not programs.compiles(arch), reason="no compiler"))
-    for arch in programs.READ
-]
+ARCHES = programs.ARCHES
 BUILDS = {
     "O0": ("-O0",),
     "O2": ("-O2",),
@@ -126,26 +131,22 @@ def test_code_with_marked_targets_of_jumps_is_read_alike(tmp_path: Path, arch: A
     assert names == ["poll_us", "sleep_us"]
 
 
-@pytest.mark.parametrize("arch", ARCHES)
-@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
-def test_what_only_looks_like_a_delay_is_none(tmp_path: Path, arch: Arch, level: str) -> None:
-    _, names = read(tmp_path, programs.DECOYS, level, arch=arch)
-    assert names == ["poll_us", "sleep_us"]
+BOTH = ["poll_us", "sleep_us"]
+PROGRAMS = {
+    "functions that only look like delays": (programs.DECOYS, ["-O0", "-O2", "-Os"], BOTH),
+    "one that others are a part of": (programs.ONE_FOR_BOTH, ["-O0", "-O2"], ["delay"]),
+    "both behind a pointer": (programs.POINTED_AT, ["-O2"], BOTH),
+}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_delay_that_others_are_a_part_of_is_found_in_their_place(
-    tmp_path: Path, arch: Arch, level: str
+@pytest.mark.parametrize(("source", "levels", "wanted"), PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_delays_of_a_program_are_found_and_nothing_else(
+    tmp_path: Path, arch: Arch, source: str, levels: list[str], wanted: list[str]
 ) -> None:
-    _, names = read(tmp_path, programs.ONE_FOR_BOTH, level, arch=arch)
-    assert names == ["delay"]
-
-
-@pytest.mark.parametrize("arch", ARCHES)
-def test_delays_behind_a_pointer_are_found(tmp_path: Path, arch: Arch) -> None:
-    _, names = read(tmp_path, programs.POINTED_AT, arch=arch)
-    assert names == ["poll_us", "sleep_us"]
+    for level in levels:
+        _, names = read(tmp_path / level, source, level, arch=arch)
+        assert names == wanted, level
 
 
 def test_numbers_that_callers_ask_for_are_told(tmp_path: Path) -> None:
@@ -344,3 +345,154 @@ def test_damaged_file_that_was_kept_is_read_anew(
         read_findings.cache_clear()
         assert read_findings(bare, (), tmp_path / "kept") == first
         assert file.read_bytes() == sound
+
+
+# Builds of this checkout.
+
+BUILT = {
+    **{
+        f"{name} {arch}": (arch, find_paths().build_of(arch) / OWN_PROGRAMS[name])
+        for arch in programs.READ
+        for name in ("bundled", "canary:bus")
+    },
+    **{
+        name: (Arch.X86_64, find_paths().build / OWN_PROGRAMS[name])
+        for name in (
+            "past-mistake:calibrated-loop",
+            "past-mistake:eintr-ignored",
+            "past-mistake:threshold-turned-round",
+            "past-mistake:trusting-getres",
+            "past-mistake:us-ms-slip",
+            "past-mistake:wrap-32bit",
+            "step:os-clock",
+        )
+    },
+    **{
+        f"{name} as a library": (Arch.X86_64, find_paths().build / OWN_LIBRARIES[name])
+        for name in ("bundled", "past-mistake:eintr-ignored")
+    },
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_function_of_the_symbol_is_found_without_it(name: str, tmp_path: Path) -> None:
+    arch, built = BUILT[name]
+    if not built.is_file() or not programs.compiles(arch):
+        pytest.skip("set-up builds it")
+    bare = programs.stripped(built, arch, tmp_path)
+    (found,) = find_in(bare.read_bytes()).found
+    assert found.address == read_symbols(built).function("default_delay")
+    assert (found.argument, found.argument_bits, found.unit_ns) == (0, 32, 1000)
+    assert bool(found.doubt) == ("calibrated" in name)
+
+
+KNOWN = {
+    "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400": [0x449B0, 0x44A20],
+    "218b1c8dd9d685927d09ee92b1bad9efa15028b3ef9e6e916ccf18afc474e16d": [0x24C10, 0x24C90],
+    "1393db0b6530bb78a7e20a0fb93be93e4437abc0b8e94005dc4331f944142cc6": [0x31460, 0x31500],
+    "e29ca1700011148650d740e33620c95f24e54fc63d4590f072c59472a599c9a0": [0x377E0, 0x37860],
+    "153517d7ed29b7a68944a734dc046a081e4de5074d5200513a084e4731479bc8": [0x25800, 0x258A0],
+    "824f288df3b1229a03e5ee660c00f9fcc5691c93cad1b93020191bc5d2a54ec4": [0x489F0, 0x48A60],
+    "2c318a3f5b747373992bd507be9f6ab308c1091527817bf2a8d2033d4cb54e1d": [0x3E360, 0x3E3E0],
+}
+"""The delay functions of Debian's programs of 1.3.0-2.1 (amd64, i386, arm64) and 1.4.0-3 (amd64,
+arm64), and of both libraries for amd64, as known by hand. Later builds are not in the table.
+
+One function of each pair is upstream's delay, called with 1000000 after serprog's NOPs. The other
+is internal_sleep(), which programmers also call, with 10000.
+"""
+
+
+def parts() -> dict[str, Path]:
+    """Returns the installed programs and libraries, by digest."""
+    images = find_paths().images
+    found = [
+        *(images / "subjects").glob(f"*/{PARTS}{PROGRAM}"),
+        *(images / "libraries").glob("*/lib/libflashrom.so.1"),
+    ]
+    return {digest.of_file(path): path for path in found}
+
+
+@pytest.mark.parametrize("sha256", KNOWN)
+def test_both_delays_are_found_without_a_doubt_and_nothing_else(sha256: str) -> None:
+    part = parts().get(sha256)
+    if part is None:
+        pytest.skip("fetched when a run first needs it")
+    findings = find_in(part.read_bytes())
+    assert [each.address for each in findings.found] == KNOWN[sha256]
+    assert {each.doubt for each in findings.found} == {""}
+    assert {each.return_sites for each in findings.found} == {()}
+    assert [(each.called, each.asks) for each in findings.direct if each.argument >= 0] == [
+        ("sleep", 1),
+        ("usleep", 50000),
+    ]
+
+
+def test_addresses_that_profiles_know_are_among_these() -> None:
+    known = {key: at for profile in read_profiles() for key, at in profile.delay_address.items()}
+    assert known
+    assert all(address in KNOWN[sha256] for sha256, address in known.items())
+
+
+# Functions by name, in debug information.
+
+
+NAME = "sleep_us"
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    """Builds a program with its symbols and debug information."""
+    return programs.build(tmp_path / "build", programs.USES_BOTH, "-O2", "-g", "-Wl,--build-id")
+
+
+@pytest.fixture
+def apart(whole: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Returns the stripped program and its debug information."""
+    debug = tmp_path / "program.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
+    return programs.stripped(whole), debug
+
+
+def expected(whole: Path) -> dict[str, int]:
+    return {NAME: programs.address_of(whole, NAME)}
+
+
+def test_dwarf_of_a_file_without_symbols_tells(whole: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "no-symbols"
+    options = ["--strip-all", "--keep-section=.debug_*"]
+    subprocess.run(["objcopy", *options, whole, bare], check=True)
+    assert read_symbols(bare).function(NAME) is None
+    assert debug_functions(bare, [NAME]) == expected(whole)
+
+
+def test_file_of_the_same_build_id_in_a_named_folder_tells(
+    whole: Path, apart: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare, debug = apart
+    assert debug_functions(bare, [NAME]) == {}
+    shutil.copyfile(debug, programs.place_of_debug_file(bare, tmp_path / "debug"))
+    monkeypatch.setenv(DEBUG_PATH, str(tmp_path / "debug"))
+    assert debug_functions(bare, [NAME]) == expected(whole)
+
+
+def test_file_that_a_link_names_tells(whole: Path, apart: tuple[Path, Path]) -> None:
+    bare, debug = apart
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", bare], check=True)
+    assert debug_functions(bare, [NAME]) == {}
+    shutil.copyfile(debug, bare.parent / debug.name)
+    assert debug_functions(bare, [NAME]) == expected(whole)
+
+
+def test_debug_information_of_another_build_tells_nothing(
+    apart: tuple[Path, Path], tmp_path: Path
+) -> None:
+    bare, debug = apart
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", bare], check=True)
+    other = programs.build(tmp_path / "other", programs.DECOYS, "-O2", "-g", "-Wl,--build-id")
+    shutil.copyfile(other, bare.parent / debug.name)
+    assert debug_functions(bare, [NAME]) == {}
+
+
+def test_name_that_is_not_there_is_not_found(whole: Path) -> None:
+    assert debug_functions(whole, ["nowhere"]) == {}
