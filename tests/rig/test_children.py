@@ -6,6 +6,7 @@ A program that is not ended sleeps for LONG_S, and the test exceeds its limit.
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -21,6 +22,7 @@ from delayrig.lanes import header
 from delayrig.lanes.header import commit_of
 
 from tests.rig.processes import left_running
+from tests.rig.running import run_python
 
 LONG_S = 3600
 GONE_LIMIT_S = 30
@@ -110,3 +112,27 @@ def test_program_that_could_not_answer_is_no_run(
     with pytest.raises(RigFaultError, match=said) as caught:
         commit_of(git_that(f"exec /bin/sh -c '{does}'", tmp_path, monkeypatch))
     assert caught.value.hint
+
+
+REAPS_BEHIND_A_ZOMBIE = """\
+import os, subprocess, sys, time
+from delayrig.machine.embedded_libvirt import adopt_orphans
+
+first = subprocess.Popen(["true"])
+os.waitid(os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)
+adopt_orphans()
+daemon = int(subprocess.check_output(
+    ["setsid", "--fork", "sh", "-c", 'echo $$; exec "$0" 0.5', sys.argv[1]]
+))
+while os.path.exists(f"/proc/{daemon}"):
+    time.sleep(0.01)
+assert first.wait() == 0
+"""
+
+
+def test_daemon_of_libvirt_is_reaped_while_another_child_waits_for_its_parent(
+    tmp_path: Path,
+) -> None:
+    qemu = shutil.copy(str(shutil.which("sleep")), tmp_path / "qemu-system-none")
+    done = run_python("-c", REAPS_BEHIND_A_ZOMBIE, qemu, timeout=2 * GONE_LIMIT_S)
+    assert done.returncode == 0, done.stderr
