@@ -66,13 +66,13 @@ def _nothing(key: Any) -> object:
 
 def serprog(name: str, *, empty: int, read: int, reply: int | None = None) -> Event:
     """Makes a request that the programmer answers without the chip."""
-    return Serprog(
+    return made(
+        Serprog,
         op=SERPROG_OPS[name],
         name=name,
         empty_ns=empty,
         read_ns=read,
         reply_ns=read + 10 if reply is None else reply,
-        gap_ns=None,
         ack=True,
     )
 
@@ -90,20 +90,17 @@ def spi(
     grade: str | None = None,
 ) -> Event:
     """Makes a transaction with the chip."""
-    return Spi(
+    return made(
+        Spi,
         op=op,
         name=NAMES[op],
-        addr=None,
         wlen=1,
-        rlen=0,
         empty_ns=max(read - 5, 0) if empty is None else empty,
         read_ns=read,
         reply_ns=read + 10 if reply is None else reply,
         gap_ns=100,
         wire_ns=wire,
         sr=sr,
-        busy_left_ns=0,
-        busy_until_ns=0,
         violation=violation,
         margin_ns=margin,
         grade=grade,
@@ -123,7 +120,8 @@ def cycle(
     grade: str | None = None,
 ) -> Event:
     """Makes a command, or a read if `rlen` is given, of a part on a parallel, LPC or FWH bus."""
-    return Cycle(
+    return made(
+        Cycle,
         op=op,
         name=name,
         addr=65536,
@@ -136,8 +134,6 @@ def cycle(
         start_ns=read if start is None else start,
         wire_ns=wire,
         value="0x40" if rlen else None,
-        busy_left_ns=0,
-        busy_until_ns=0,
         violation=violation,
         margin_ns=margin,
         grade=grade,
@@ -167,8 +163,8 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) 
 
     By default its clock has no error.
     """
-    return Start(
-        schema=1,
+    return made(
+        Start,
         t_ns=at,
         chip="GD25Q16C",
         corner="typ",
@@ -176,36 +172,17 @@ def started(*, wake: int | None, step: int = 0, rate_ppm: int = 0, at: int = 0) 
         clock_step_ns=step,
         clock_rate_error_ppm=rate_ppm,
         seed=1,
-        native_delay=False,
         wake_latency_ns_min=wake,
         wake_latency_ns_max=wake,
         size_bytes=2 << 20,
-        link=None,
-        faults=None,
     )
 
 
-def clock_rate(
-    *, at: int = 0, raw: tuple[int, int], monotonic: int, shown: int = 0, ticks: int | None = None
-) -> Event:
-    """Makes a comparison of two clocks; `raw` bounds the raw counter's advance."""
-    return ClockRate(
+def subject_end(at: int) -> Event:
+    """Makes the end of a subject that reported success."""
+    return made(
+        SubjectEnd,
         t_ns=at,
-        raw_ns_min=raw[0],
-        raw_ns_max=raw[1],
-        monotonic_ns=monotonic,
-        monotonic_at_ns=shown,
-        timer_interrupts=ticks,
-    )
-
-
-def subject_end(at: int, *, exit_code: int = 0) -> Event:
-    """Makes the end of a subject that exited by itself."""
-    return SubjectEnd(
-        t_ns=at,
-        exit_code=exit_code,
-        signal=0,
-        timed_out=False,
         user_ns=30 * MS,
         sys_ns=7 * MS,
         voluntary_switches=40,
@@ -223,11 +200,12 @@ def seen_after(*events: Event) -> Artifacts:
     return seen_of(*sound_events(), *events)
 
 
-def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
+def guest(**changes: Any) -> Event:
     """Makes the event of a guest with one core, with the changes."""
-    plain = Guest(
+    plain = made(
+        Guest,
         schema=1,
-        t_ns=at,
+        t_ns=5 * SECOND,
         kernel="6.1.0",
         version="#1 SMP",
         machine="x86_64",
@@ -240,9 +218,10 @@ def guest(*, at: int = 5 * SECOND, **changes: Any) -> Event:
 
 def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
     """Returns all events of a cell without faults, around the given ones of the bus."""
+    lasted = dict.fromkeys(("raw_ns_min", "raw_ns_max", "monotonic_ns"), 100 * MS)
     return [
         guest(cores=siblings + 1),
-        clock_rate(at=6 * SECOND, raw=(100 * MS, 100 * MS), monotonic=100 * MS),
+        made(ClockRate, t_ns=6 * SECOND, **lasted),
         started(wake=70_000, at=7 * SECOND),
         SiblingsRunning(t_ns=8 * SECOND, count=siblings),
         SubjectStart(t_ns=START_NS),
@@ -251,15 +230,7 @@ def sound_events(*bus: Event, siblings: int = 0) -> list[Event]:
         *bus,
         subject_end(END_NS),
         Disconnect(t_ns=END_NS + 1),
-        End(
-            t_ns=END_NS + 2,
-            spi_transactions=len(bus),
-            cycle_transactions=0,
-            serprog_requests=0,
-            violations=0,
-            faults=0,
-            clean=True,
-        ),
+        made(End, t_ns=END_NS + 2, spi_transactions=len(bus), clean=True),
         EmulatorEnd(t_ns=END_NS + 3, exit_code=0),
     ]
 

@@ -23,15 +23,11 @@ US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS
 
 
-def make_statistics(*quantiles_ns: int) -> Statistics:
-    ordered = sorted(quantiles_ns)
-    spread = [ordered[min(len(ordered) - 1, q * len(ordered) // 101)] for q in range(101)]
-    return Statistics(count=len(ordered), mean_ns=spread[50], deviation_ns=0, quantiles_ns=spread)
-
-
 def make_wait(section: Section, *, late_ns: int, **keys: object) -> Reading:
     series = msgspec.convert({"kind": "wait", "section": section, "cpu": 0, **keys}, Series)
-    return Reading(series=series, statistics=make_statistics(series.request_ns + late_ns))
+    took_ns = series.request_ns + late_ns
+    statistics = Statistics(count=1, mean_ns=took_ns, deviation_ns=0, quantiles_ns=[took_ns] * 101)
+    return Reading(series=series, statistics=statistics)
 
 
 def make_machine(name: str = "host", *, high: bool = True, **keys: object) -> MachineReport:

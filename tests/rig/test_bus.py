@@ -35,12 +35,10 @@ def erase_polls(*, empty: int, read: int) -> list[Event]:
     ]
 
 
-def sync(
-    *, nop_empty: int = 100, nop_read: int = 300, closing_empty: int, closing_read: int
-) -> list[Event]:
+def sync(*, closing_empty: int, closing_read: int) -> list[Event]:
     return [
         serprog(NOP, empty=20, read=40),
-        serprog(NOP, empty=nop_empty, read=nop_read),
+        serprog(NOP, empty=100, read=300),
         serprog(SYNCNOP, empty=closing_empty, read=closing_read),
     ]
 

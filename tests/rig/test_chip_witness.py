@@ -20,9 +20,9 @@ from tests.rig.builders import ERASE_WAIT, MS, SECOND, make_profile
 from tests.rig.event_builders import busy, cycle, early, made, spi, started
 
 
-def page(rule: str, margin: int, command: str = "PROGRAM") -> Event:
+def page(rule: str, margin: int) -> Event:
     """Makes a command to a part on a parallel bus that broke a rule."""
-    return cycle(command, op="0xa0", read=700, violation=rule, margin=margin, grade="datasheet")
+    return cycle("PROGRAM", op="0xa0", read=700, violation=rule, margin=margin, grade="datasheet")
 
 
 @pytest.mark.parametrize(

@@ -38,21 +38,13 @@ STRIPPED = ("0x62c10", "0x29002")
 SIGNALS = ["signals:20"]
 
 
-def site(
-    callers: tuple[str, ...],
-    asked_ns: int,
-    seen_ns: int,
-    *,
-    short: bool | None = None,
-    count: int = 1,
-) -> SiteWaits:
+def site(callers: tuple[str, ...], asked_ns: int, seen_ns: int, *, count: int = 1) -> SiteWaits:
     """Returns a call site whose waits are short if the shortest took less than requested."""
-    is_short = seen_ns < asked_ns if short is None else short
     return SiteWaits(
         callers=list(callers),
         requested_ns=asked_ns,
         count=count,
-        short=int(is_short),
+        short=int(seen_ns < asked_ns),
         least_ns=(seen_ns, seen_ns),
         error_ns=10,
     )
@@ -205,7 +197,7 @@ def test_more_waits_cut_than_steps_of_the_wall_clock_can_meet_are_no_chance(
 def called(
     asked_ns: int, seen_ns: int, count: int, callers: tuple[str, ...]
 ) -> list[ObservedDelay]:
-    """Returns so many equal calls."""
+    """Returns that number of equal calls."""
     wait = ObservedDelay(
         kind="delay",
         what="a delay",

@@ -25,9 +25,10 @@ change_points = partial(change_point.change_points, confidence=CONFIDENCE)
 OTHER_KERNEL = {**DIGESTS, "kernel": "0" * 64}
 
 
-def steps_of(tmp_path: Path, *runs: Results, subject: str = "bundled") -> Found:
+def steps_of(tmp_path: Path, *runs: Results) -> Found:
     store = history_of(f"sqlite:///{tmp_path / 'history.sqlite'}", *runs)
-    return find_steps(points_of(store.entries(Choice()), subject), subject, confidence=CONFIDENCE)
+    points = points_of(store.entries(Choice()), "bundled")
+    return find_steps(points, "bundled", confidence=CONFIDENCE)
 
 
 def test_equal_exact_times_have_no_step(tmp_path: Path) -> None:

@@ -120,10 +120,6 @@ PATIENT_MS = 1_800_000
 """The deadline of floods that end by themselves: none reaches it, however busy this machine is."""
 
 
-def bytes_below(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
 OVER_A_TTY = pytest.param(
     Programmer.SERPROG_DEV, marks=pytest.mark.long("each flood over a tty; quick: over TCP")
 )
@@ -165,7 +161,8 @@ def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
     assert said in flooded.reason
     assert len(flooded.reason) <= REASON_MAX
     assert other.verdict is Verdict.PASS, other.reason
-    assert bytes_below(out) <= FOLDER_BYTES_MAX
+    written = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    assert written <= FOLDER_BYTES_MAX
     assert left_running(tmp_path) == []
 
 
