@@ -5,14 +5,13 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from delayrig.base.errors import ExitCode
 from delayrig.features.history.address import Address, find_address
 from delayrig.features.history.rows import FinishedRun
 from delayrig.features.history.store import History
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CpuTime, Results
+from delayrig.model.result import CpuTime, Results, SubjectFacts
 
 from tests.rig.builders import MS, make_cell, make_result, make_run_header
 
@@ -39,15 +38,11 @@ def make_run(
 ) -> Results:
     """Makes a run that began `number` days after FIRST, with a cell of each name and time."""
     cells = [
-        msgspec.structs.replace(
-            make_result(
-                make_cell(name=name, lane=lane, subject=subject),
-                time_ns=TimeSplit(total=round(ms * MS)),
-                cpu_ns=CpuTime(user=round(ms * MS / 4)),
-            ),
-            subject=msgspec.structs.replace(
-                make_result(make_cell(subject=subject)).subject, sha256=sha256, version="1"
-            ),
+        make_result(
+            make_cell(name=name, lane=lane, subject=subject),
+            time_ns=TimeSplit(total=round(ms * MS)),
+            cpu_ns=CpuTime(user=round(ms * MS / 4)),
+            subject=SubjectFacts(name=subject, sha256=sha256, version="1"),
         )
         for name, ms in times_ms.items()
     ]

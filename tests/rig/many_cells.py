@@ -34,32 +34,21 @@ from tests.rig.builders import MS, make_cell, make_evidence, make_result, make_r
 
 SUBJECTS = {"bundled": "0.1.0", "debian:bookworm": "1.3.0", "debian:trixie": "1.4.0"}
 HAZARDS = (
-    *(
-        (),
-        ("busy-siblings",),
-        ("low-res-timers",),
-        ("no-nohz",),
-        ("preempt-rt",),
-        ("hogs:2",),
-    ),
+    *((), ("busy-siblings",), ("low-res-timers",), ("no-nohz",), ("preempt-rt",), ("hogs:2",)),
     *(("busy-siblings", "low-res-timers"), ("low-res-timers", "no-nohz")),
 )
 CHIPS = ("GD25Q16C", "M25P80", "MT25QL128ABA", "MX25L6406E", "SST25VF016B", "W25Q128JV")
 CORNERS = ("min", "typ", "max")
 SHIFTS, CORES = (1, 2, 3, 4), (1, 2, 4)
 CMDLINE = "console=ttyS0 loglevel=4 panic=-1 tsc=reliable " + "initcall_blacklist=something, " * 18
-JUDGED = [
-    "chip-busy",
-    *(f"delay-from-{10**power}us" for power in range(1, 7)),
-    "erase-poll",
-]
+JUDGED = ["chip-busy", *(f"delay-from-{10**power}us" for power in range(1, 7)), "erase-poll"]
 ODDS = (
     (5000, Verdict.INFRA_ERROR, Expect.PASS),
     (1000, Verdict.TOO_SHORT, Expect.PASS),
     (500, Verdict.INCONCLUSIVE, Expect.PASS),
     (20, Verdict.TOO_SHORT, Expect.TOO_SHORT),
 )
-"""One in that many cells has the verdict and the expectation beside the number."""
+"""Each row: of that many cells, one has this verdict and this expectation."""
 
 
 def keep_many(run: Path, count: int) -> Results:

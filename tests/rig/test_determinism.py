@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The conditions of repeats, and the claims that they allow."""
 
+import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.features.selfcheck.determinism import (
@@ -17,26 +18,9 @@ from delayrig.model.chips import read_chips
 from delayrig.model.programmers import DEVICES, device_of
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.schema import read_plan
+from msgspec.structs import replace
 
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
-
-
-def answered(*repeats: Repeat, interrupted: bool = False) -> Determinism:
-    return Determinism(
-        seed=1,
-        shapes=["a"],
-        repeats_planned=len(repeats),
-        interrupted=interrupted,
-        run=None,
-        repeats=list(repeats),
-        not_tried=[],
-    )
-
-
-def repeated(*, differences: list[str] | None = None, doubts: list[str] | None = None) -> Repeat:
-    return Repeat(
-        number=1, condition=CALM, compared=1, differences=differences or [], doubts=doubts or []
-    )
 
 
 def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None:
@@ -50,46 +34,56 @@ def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None
     }
 
 
-def test_half_of_a_round_is_loaded_and_every_condition_comes_up_in_eight() -> None:
+def test_half_of_a_round_is_loaded_eight_have_every_condition_and_the_first_is_plainest() -> None:
     made = [condition_of(number, has_libvirt=True) for number in range(ROUND)]
     assert sum(condition.loaded for condition in made) == ROUND // 2
     assert len(set(map(str, made[:8]))) == 8
 
+    assert made[0] == CALM
 
-def test_first_repeat_is_the_plainest() -> None:
-    assert condition_of(0, has_libvirt=True) == CALM
+
+def repeats_of(count: int, *, has_libvirt: bool, reset: int = 0) -> list[Repeat]:
+    conditions = [condition_of(number, has_libvirt=has_libvirt) for number in range(count)]
+    return [
+        Repeat(number=number, condition=condition, compared=1, reset=reset)
+        for number, condition in enumerate(conditions)
+    ]
 
 
 def test_without_libvirt_nothing_is_said_of_it() -> None:
-    repeats = [
-        Repeat(number=number, condition=condition_of(number, has_libvirt=False), compared=1)
-        for number in range(8)
-    ]
-    missing = untried(repeats, has_libvirt=False)
+    missing = untried(repeats_of(8, has_libvirt=False), has_libvirt=False)
     assert any(what.startswith("libvirt") for what in missing)
     assert "fresh snapshots" not in missing
 
 
 def test_another_host_is_never_claimed() -> None:
-    repeats = [
-        Repeat(number=number, condition=condition_of(number, has_libvirt=True), compared=1, reset=1)
-        for number in range(ROUND)
-    ]
+    repeats = repeats_of(ROUND, has_libvirt=True, reset=1)
     assert untried(repeats, has_libvirt=True) == ["another host"]
 
 
-def test_difference_is_a_fault_of_the_rig_even_beside_doubts() -> None:
-    answer = answered(repeated(differences=["x"]), repeated(doubts=["y"]))
-    assert answer.exit_code is ExitCode.RIG_FAULT
+SAME = Repeat(number=1, condition=CALM, compared=1)
+DIFFERENT, DOUBTFUL = replace(SAME, differences=["x"]), replace(SAME, doubts=["y"])
 
 
-def test_missing_cell_is_a_doubt() -> None:
-    assert answered(repeated(), repeated(doubts=["y"])).exit_code is ExitCode.INCONCLUSIVE
-
-
-def test_interrupted_check_claims_nothing() -> None:
-    assert answered(repeated(), interrupted=True).exit_code is ExitCode.INCONCLUSIVE
-
-
-def test_repeats_that_are_the_same_pass() -> None:
-    assert answered(repeated(), repeated()).exit_code is ExitCode.PASS
+@pytest.mark.parametrize(
+    ("repeats", "interrupted", "code"),
+    [
+        ([SAME, SAME], False, ExitCode.PASS),
+        ([SAME], True, ExitCode.INCONCLUSIVE),
+        ([SAME, DOUBTFUL], False, ExitCode.INCONCLUSIVE),
+        ([DIFFERENT, DOUBTFUL], False, ExitCode.RIG_FAULT),
+    ],
+)
+def test_gravest_repeat_decides_and_an_interrupted_check_claims_nothing(
+    repeats: list[Repeat], interrupted: bool, code: ExitCode
+) -> None:
+    answer = Determinism(
+        seed=1,
+        shapes=["a"],
+        repeats_planned=len(repeats),
+        interrupted=interrupted,
+        run=None,
+        repeats=repeats,
+        not_tried=[],
+    )
+    assert answer.exit_code is code

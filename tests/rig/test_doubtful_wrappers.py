@@ -69,7 +69,7 @@ def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
 
 
 def stopped(asked_us: int, took_us: int, *, at: int) -> list[DelayCall]:
-    """Returns a call whose sleep asks for 50 us too little but lasts `took_us`, as if stopped."""
+    """Returns a call whose sleep asks for 50 us less than the call, and lasts `took_us`."""
     return wrapped(asked_us, asked_us - 50, took_us * US, at=at)
 
 

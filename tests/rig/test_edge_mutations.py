@@ -17,7 +17,7 @@ from tests.conftest import Bound
 from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
 
 SECONDS = (2, 15)
-"""The seconds of mutations for each of four readers, in the quick tier and with --all."""
+"""The seconds of mutations for each reader, in the quick tier and with --all."""
 MUTATIONS_MIN = 50
 TOKENS = (
     *(b"-1", b"null", b"1e999", b"18446744073709551616", b'"', b"{", b"[[[[[[[[", b"]", b"\n"),

@@ -262,8 +262,14 @@ TO_FIRST = [
         )
     ),
     f"UPDATE {VERSION_TABLE} SET version_num = 'r0001'",
+    "INSERT INTO rig_run (started, plan, lane, seed, rig_version, rig_commit, qemu_version, host,"
+    " cells_planned, interrupted, exit_code) VALUES ('2025-12-31T00:00:00+00:00', 'smoke',"
+    " 'virtual', '1', '0.0.9', 'abc', '10.0', 'x86_64', 1, false, 0)",
+    "INSERT INTO rig_cell VALUES (1, 0, 'a.bundled.rest', 'bundled', '1', 'bbb', 'virtual',"
+    " 'measure', 'x86_64', '', 'GD25Q16C', 'typ', 'serprog:ip', '', 'write', 'pass', 'pass',"
+    " 5000000, 1, 2)",
 ]
-"""Statements that undo the second revision."""
+"""Statements that undo the second revision, and then add a run of the first."""
 
 
 def make_old_history(url: str) -> None:
@@ -275,21 +281,6 @@ def make_old_history(url: str) -> None:
         bring_up_to_date(connection, address.label)
         for statement in TO_FIRST:
             connection.execute(text(statement))
-        connection.execute(
-            text(
-                "INSERT INTO rig_run (started, plan, lane, seed, rig_version, rig_commit,"
-                " qemu_version, host, cells_planned, interrupted, exit_code) VALUES"
-                " ('2025-12-31T00:00:00+00:00', 'smoke', 'virtual', '1', '0.0.9', 'abc', '10.0',"
-                " 'x86_64', 1, false, 0)"
-            )
-        )
-        connection.execute(
-            text(
-                "INSERT INTO rig_cell VALUES (1, 0, 'a.bundled.rest', 'bundled', '1', 'bbb',"
-                " 'virtual', 'measure', 'x86_64', '', 'GD25Q16C', 'typ', 'serprog:ip', '', 'write',"
-                " 'pass', 'pass', 5000000, 1, 2)"
-            )
-        )
 
 
 def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
@@ -312,18 +303,9 @@ def shape_of(connection: Connection) -> dict[str, object]:
     found = inspect(connection)
     return {
         table: (
-            {
-                each["name"]: (str(each["type"]), each["nullable"])
-                for each in found.get_columns(table)
-            },
-            {
-                each["name"]: (each["column_names"], each["unique"])
-                for each in found.get_indexes(table)
-            },
-            [
-                (each["constrained_columns"], each["options"])
-                for each in found.get_foreign_keys(table)
-            ],
+            {c["name"]: (str(c["type"]), c["nullable"]) for c in found.get_columns(table)},
+            {i["name"]: (i["column_names"], i["unique"]) for i in found.get_indexes(table)},
+            [(k["constrained_columns"], k["options"]) for k in found.get_foreign_keys(table)],
         )
         for table in found.get_table_names()
     }
@@ -339,10 +321,8 @@ def test_history_that_was_brought_up_to_date_has_the_shape_of_a_new_one(
         with open_engine(address_of(history_url), write=True).begin() as connection:
             assert revision_of(connection) == HEAD
             shapes.append(shape_of(connection))
-            for table in reversed(
-                ("rig_run", "rig_cell", "rig_document", "rig_gate", "rig_gate_run")
-            ):
-                connection.execute(text(f"DROP TABLE {table}"))
+            for table in ("gate_run", "gate", "document", "cell", "run"):
+                connection.execute(text(f"DROP TABLE rig_{table}"))
             connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
     upgraded, new = shapes
     assert upgraded == new
