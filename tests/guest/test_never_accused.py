@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sound subjects are never accused: ours, legal changes of it, and 1.4.0 without hazards."""
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from delayrig.model.result import Results, Verdict, read_results
 
 from .conftest import busy_loops, launch
 
-BURNERS = 6
+BURNERS = os.cpu_count() or 1
 CELLS_MIN = 2000
 LIMIT_S = 7200
 OFTEN = "trouble.*.signals-400.*"
