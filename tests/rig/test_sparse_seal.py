@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from delayrig.machine.sparse_seal import FILE_NAME, add_to_seal, damaged, seal
+from delayrig.subjects.seal import SPARSE_NAME, add_to_sparse_seal, seal_sparse, sparse_fault
 
 PAGE_BYTES = 4096
 RAM_BYTES = 64 << 20
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
         for at in (0, 5, 900, 901, 16_000):
             ram.seek(at * PAGE_BYTES)
             ram.write(dice.randbytes(PAGE_BYTES))
-    seal(made)
+    seal_sparse(made)
     return made
 
 
@@ -59,12 +59,12 @@ def swap_pages(path: Path) -> None:
 def test_what_is_as_it_was_made_is_sound_also_a_copy_whose_holes_are_filled(
     folder: Path, tmp_path: Path
 ) -> None:
-    assert damaged(folder) == ""
+    assert sparse_fault(folder) == ""
     copy = tmp_path / "copy"
     copy.mkdir()
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
-    assert damaged(copy) == ""
+    assert sparse_fault(copy) == ""
 
 
 @pytest.mark.parametrize("name", ["state", "ram"])
@@ -74,43 +74,43 @@ def test_any_single_flipped_bit_is_seen(folder: Path, name: str) -> None:
     for _ in range(FLIPS):
         at, bit = dice.randrange(path.stat().st_size), dice.randrange(8)
         flip(path, at, bit)
-        assert damaged(folder) == f"{name} is not as it was made", (at, bit)
+        assert sparse_fault(folder) == f"{name} is not as it was made", (at, bit)
         flip(path, at, bit)
-    assert damaged(folder) == ""
+    assert sparse_fault(folder) == ""
 
 
 @pytest.mark.parametrize("harm", [cut, grow, swap_pages])
 @pytest.mark.parametrize("name", ["state", "ram"])
 def test_other_damage_is_named(folder: Path, name: str, harm: Callable[[Path], None]) -> None:
     harm(folder / name)
-    assert damaged(folder) == f"{name} is not as it was made"
+    assert sparse_fault(folder) == f"{name} is not as it was made"
 
 
 def test_missing_and_swapped_and_unknown_files_are_named(folder: Path) -> None:
     (folder / "whole").write_bytes(b"")
-    assert damaged(folder) == "whole has no digest"
+    assert sparse_fault(folder) == "whole has no digest"
     (folder / "whole").rename(folder.parent / "whole")
-    add_to_seal(folder, folder.parent / "whole")
-    assert damaged(folder) == "whole is missing"
-    assert damaged(folder, later=["whole"]) == ""
+    add_to_sparse_seal(folder, folder.parent / "whole")
+    assert sparse_fault(folder) == "whole is missing"
+    assert sparse_fault(folder, later=["whole"]) == ""
     (folder.parent / "whole").rename(folder / "whole")
-    assert damaged(folder) == ""
+    assert sparse_fault(folder) == ""
     shutil.copyfile(folder / "ram", folder / "state")
-    assert damaged(folder) == "state is not as it was made"
+    assert sparse_fault(folder) == "state is not as it was made"
     (folder / "ram").unlink()
-    assert damaged(folder) == "ram is missing"
+    assert sparse_fault(folder) == "ram is missing"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"\xff": ""}'])
 def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
-    (folder / FILE_NAME).write_bytes(content)
-    assert damaged(folder) == f"{FILE_NAME} is missing or damaged"
+    (folder / SPARSE_NAME).write_bytes(content)
+    assert sparse_fault(folder) == f"{SPARSE_NAME} is missing or damaged"
 
 
 def test_holes_cost_nothing(folder: Path) -> None:
     with (folder / "ram").open("r+b") as ram:
         ram.truncate(1 << 40)
     began_s = time.process_time()
-    seal(folder)
-    assert damaged(folder) == ""
+    seal_sparse(folder)
+    assert sparse_fault(folder) == ""
     assert time.process_time() - began_s < 5  # Reading 1 TiB would take minutes.

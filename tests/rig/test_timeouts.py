@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from delayrig.base.errors import LostGuestError
 from delayrig.machine.machine import overdue
-from delayrig.machine.qemu import queued_s_of, used_s_of, wait_for_first
+from delayrig.machine.qemu import QUEUED, USED, scheduled_s, wait_for_first
 from delayrig.model.result import Verdict
 from delayrig.run.cell_runner import finding_of_lost
 
@@ -56,15 +56,15 @@ def test_longest_wait_of_any_thread_is_taken(tmp_path: Path, bad: str) -> None:
     for thread, text in (("41", "900 2500000000 3\n"), ("42", "900 500000000 3\n"), ("43", bad)):
         (tmp_path / "41/task" / thread).mkdir(parents=True)
         (tmp_path / "41/task" / thread / "schedstat").write_text(text, encoding="ascii")
-    assert queued_s_of(41, tmp_path) == 2.5
-    assert used_s_of(41, tmp_path) == 9e-7
-    assert queued_s_of(40, tmp_path) == used_s_of(40, tmp_path) == 0
+    assert scheduled_s(41, QUEUED, tmp_path) == 2.5
+    assert scheduled_s(41, USED, tmp_path) == 9e-7
+    assert scheduled_s(40, QUEUED, tmp_path) == scheduled_s(40, USED, tmp_path) == 0
 
 
 def test_this_process_has_waited_for_its_cpu_no_longer_than_it_lives() -> None:
     began_ticks = int(stat_of(os.getpid())[19])  # field 22 in proc_pid_stat(5)
     began_s = began_ticks / os.sysconf("SC_CLK_TCK")
-    assert 0 <= queued_s_of(os.getpid()) < time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
+    assert 0 <= scheduled_s(os.getpid(), QUEUED) < time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
 
 
 @pytest.mark.parametrize(

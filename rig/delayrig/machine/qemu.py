@@ -36,6 +36,8 @@ from delayrig.machine.ram_reset import (
 CONNECT_LIMIT_S = 20.0
 COMMAND_LIMIT_S = 60.0
 LOOK_EVERY_S = 2.0
+USED, QUEUED = 0, 1
+"""The fields of a thread's scheduling statistics."""
 BUSY_PART = 0.5
 """The part of a limit for which a busy QEMU used a CPU. One that hangs uses next to nothing."""
 # Otherwise glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
@@ -147,7 +149,7 @@ class QemuMachine(Machine):
         coming = asyncio.ensure_future(self._events[event].get())
         assert self._process is not None
         death = asyncio.ensure_future(self._process.wait())
-        used_before_s = used_s_of(self._process.pid)
+        used_before_s = scheduled_s(self._process.pid, USED)
         try:
             await wait_for_first({coming, death}, limit_s=limit_s, queued_s=self._queued_s)
             if coming.done():
@@ -158,7 +160,7 @@ class QemuMachine(Machine):
             death.cancel()
         if self._process.returncode is not None:
             raise LostGuestError(f"QEMU ended by itself: {self._said()}")
-        used_s = used_s_of(self._process.pid) - used_before_s
+        used_s = scheduled_s(self._process.pid, USED) - used_before_s
         raise overdue(limit_s, what, is_busy=used_s >= BUSY_PART * limit_s)
 
     def _forget(self, event: str) -> None:
@@ -177,7 +179,7 @@ class QemuMachine(Machine):
         raise overdue(COMMAND_LIMIT_S, f"QEMU's answer to {command}")
 
     def _queued_s(self) -> float:
-        return queued_s_of(self._process.pid) if self._process is not None else 0
+        return scheduled_s(self._process.pid, QUEUED) if self._process is not None else 0
 
     def _said(self) -> str:
         return self._log.read_text(errors="replace").strip() or "it said nothing"
@@ -205,21 +207,12 @@ async def wait_for_first(
             return
 
 
-def queued_s_of(process: int, proc: Path = Path("/proc")) -> float:
-    """Returns how long other processes kept this one from a CPU: the maximum over its threads.
+def scheduled_s(process: int, field: int, proc: Path = Path("/proc")) -> float:
+    """Returns how long a process `USED` a CPU, or was `QUEUED` for one: the most of its threads.
 
     It is 0 if the kernel does not report it, or the process is gone. Source: Linux
     Documentation/scheduler/sched-stats.rst.
     """
-    return _longest_s(process, 1, proc)
-
-
-def used_s_of(process: int, proc: Path = Path("/proc")) -> float:
-    """Returns how long this process used a CPU, as `queued_s_of` returns how long it waited."""
-    return _longest_s(process, 0, proc)
-
-
-def _longest_s(process: int, field: int, proc: Path) -> float:
     times_ns = [0]
     for path in (proc / str(process) / "task").glob("*/schedstat"):
         try:

@@ -29,12 +29,12 @@ from delayrig.machine.plugins import ChipPlugin
 from delayrig.machine.qemu import QemuMachine
 from delayrig.machine.ram_reset import CannotResetError, write_digests
 from delayrig.machine.session import finish_guest
-from delayrig.machine.sparse_seal import add_to_seal, damaged, seal
 from delayrig.model.cell import Programmer
 from delayrig.model.programmers import DEVICES
 from delayrig.model.shape import SHIFT_MAX, GuestShape
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.guest_image import GuestImage
+from delayrig.subjects.seal import add_to_sparse_seal, seal_sparse, sparse_fault
 
 BOOT_LIMIT_S = 120.0
 SAVE_LIMIT_S = 60.0
@@ -126,7 +126,7 @@ def drop_damaged(path: Path) -> str:
     """
     if not path.is_dir():
         return ""
-    fault = damaged(path, (WHOLE,))
+    fault = sparse_fault(path, (WHOLE,))
     if fault:
         # Guests that map its files keep their content.
         with scratch_beside(path) as aside, contextlib.suppress(FileNotFoundError):
@@ -178,7 +178,7 @@ async def provide_whole(hardware: Hardware, snapshot: Path, cpu: int) -> None:
             await machine.save(folder / WHOLE, whole=True, limit_s=SAVE_LIMIT_S)
         finally:
             await asyncio.shield(machine.stop())
-        await asyncio.to_thread(add_to_seal, snapshot, folder / WHOLE)
+        await asyncio.to_thread(add_to_sparse_seal, snapshot, folder / WHOLE)
         (folder / WHOLE).rename(snapshot / WHOLE)
 
 
@@ -222,7 +222,7 @@ async def _boot(shape: GuestShape, image: GuestImage, paths: Paths, folder: Path
         (folder / STATES).write_bytes(states)
         if await _is_same_again(hardware, snapshot, folder, cpu):
             (folder / STATES).rename(snapshot / STATES)
-    await asyncio.to_thread(seal, snapshot)
+    await asyncio.to_thread(seal_sparse, snapshot)
     return snapshot
 
 

@@ -203,21 +203,15 @@ class Bodies:
 
     def _section_of(self, address: int) -> tuple[int, bytes] | None:
         """Returns the section there, if the file holds it and it is no code."""
-        at = bisect_right(self._sections, address, key=lambda each: each[0]) - 1
-        found = self._sections[at] if at >= 0 else None
+        sections = self.program.data
+        at = bisect_right(sections, address, key=lambda each: each[0]) - 1
+        found = sections[at] if at >= 0 else None
         return found if found and address < found[0] + len(found[1]) else None
 
-    @cached_property
-    def _sections(self) -> list[tuple[int, bytes]]:
-        return self.program.data
-
     def _is_relocated(self, address: int, size: int) -> bool:
-        at = bisect_left(self._relocated, address)
-        return at < len(self._relocated) and self._relocated[at] < address + size
-
-    @cached_property
-    def _relocated(self) -> list[int]:
-        return self.program.relocated
+        relocated = self.program.relocated
+        at = bisect_left(relocated, address)
+        return at < len(relocated) and relocated[at] < address + size
 
 
 def _is_filling(step: Step) -> bool:
