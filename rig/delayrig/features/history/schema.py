@@ -8,19 +8,7 @@ history gets them when it is next used. Figures that are compared over many runs
 
 from typing import Any, ClassVar
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Text,
-    inspect,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.schema import CreateColumn
 
@@ -42,12 +30,12 @@ ADVISORY_LOCK = 0x666C6173
 class Base(DeclarativeBase):
     """The base of all tables. They are called `rig_...`, because the database may hold others."""
 
-    metadata = MetaData(naming_convention=NAMES)
+    metadata = sa.MetaData(naming_convention=NAMES)
     type_annotation_map: ClassVar[dict[Any, Any]] = {
-        str: Text,
-        int: BigInteger,
-        float: Double,
-        bytes: LargeBinary,
+        str: sa.Text,
+        int: sa.BigInteger,
+        float: sa.Double,
+        bytes: sa.LargeBinary,
     }
 
 
@@ -56,12 +44,12 @@ class RunRow(Base):
 
     __tablename__ = "rig_run"
     __table_args__ = (
-        Index("ix_rig_run_started", "started"),
-        Index("ix_rig_run_results_sha256", "results_sha256", unique=True),
+        sa.Index("ix_rig_run_started", "started"),
+        sa.Index("ix_rig_run_results_sha256", "results_sha256", unique=True),
         {"sqlite_autoincrement": True},
     )
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     started: Mapped[str]
     """The time in UTC, ISO 8601 to the second, so that text order is time order."""
     plan: Mapped[str]
@@ -82,12 +70,12 @@ class CellRow(Base):
     """A cell of a run, with the figures that are compared over runs."""
 
     __tablename__ = "rig_cell"
-    __table_args__ = (Index("ix_rig_cell_subject_cell", "subject", "cell"),)
+    __table_args__ = (sa.Index("ix_rig_cell_subject_cell", "subject", "cell"),)
 
     run: Mapped[int] = mapped_column(
-        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
     )
-    position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    position: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
     """The position among the run's cells, from 0."""
     cell: Mapped[str]
     subject: Mapped[str]
@@ -126,7 +114,7 @@ class DocumentRow(Base):
     __tablename__ = "rig_document"
 
     run: Mapped[int] = mapped_column(
-        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
     )
     content: Mapped[bytes]
 
@@ -137,7 +125,7 @@ class GateRow(Base):
     __tablename__ = "rig_gate"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     outcome: Mapped[str]
     content: Mapped[bytes]
 
@@ -148,18 +136,18 @@ class GateRunRow(Base):
     __tablename__ = "rig_gate_run"
 
     run: Mapped[int] = mapped_column(
-        Integer, ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
+        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
     )
-    gate: Mapped[int] = mapped_column(Integer, ForeignKey("rig_gate.id", ondelete=CASCADE))
+    gate: Mapped[int] = mapped_column(sa.Integer, sa.ForeignKey("rig_gate.id", ondelete=CASCADE))
     side: Mapped[str]
-    round: Mapped[int] = mapped_column(Integer)
+    round: Mapped[int] = mapped_column(sa.Integer)
 
 
-def revision_of(connection: Connection) -> str:
+def revision_of(connection: sa.Connection) -> str:
     """Returns the revision of the database; empty if it has no history yet."""
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not sa.inspect(connection).has_table(VERSION_TABLE):
         return ""
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    found = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     return found or ""
 
 
@@ -173,10 +161,10 @@ def check_known(revision: str, label: str) -> None:
         )
 
 
-def bring_up_to_date(connection: Connection, label: str) -> None:
+def bring_up_to_date(connection: sa.Connection, label: str) -> None:
     """Adds missing tables and columns to the database, within the caller's transaction."""
     if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
     found = revision_of(connection)
     if found == HEAD:
         return
@@ -188,16 +176,16 @@ def bring_up_to_date(connection: Connection, label: str) -> None:
         f"DELETE FROM {VERSION_TABLE}",
         f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')",
     ):
-        connection.execute(text(statement))
+        connection.execute(sa.text(statement))
 
 
-def _add_columns(connection: Connection) -> None:
+def _add_columns(connection: sa.Connection) -> None:
     """Adds missing columns, which are null in existing rows, and missing indexes."""
     for table in Base.metadata.sorted_tables:
-        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        there = {column["name"] for column in sa.inspect(connection).get_columns(table.name)}
         for column in table.columns:
             if column.name not in there:
                 made = CreateColumn(column).compile(dialect=connection.dialect)
-                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
+                connection.execute(sa.text(f"ALTER TABLE {table.name} ADD COLUMN {made}"))
         for index in table.indexes:
             index.create(connection, checkfirst=True)

@@ -16,18 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Select,
-    create_engine,
-    delete,
-    event,
-    exists,
-    func,
-    insert,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -86,7 +75,7 @@ HINTS = {
 ROWS_AT_ONCE = 1000
 
 
-def open_engine(address: Address, *, write: bool) -> Engine:
+def open_engine(address: Address, *, write: bool) -> sa.Engine:
     """Returns an engine, without connecting yet."""
     if address.file is not None:
         return _sqlite(address.file, write=write)
@@ -96,10 +85,10 @@ def open_engine(address: Address, *, write: bool) -> Engine:
         require_extra("postgresql", f"the history {address.label}")
         if "connect_timeout" not in url.query:
             arguments["connect_timeout"] = CONNECT_S
-    return create_engine(url, connect_args=arguments, poolclass=NullPool)
+    return sa.create_engine(url, connect_args=arguments, poolclass=NullPool)
 
 
-def _sqlite(file: Path, *, write: bool) -> Engine:
+def _sqlite(file: Path, *, write: bool) -> sa.Engine:
     """Returns an engine that begins each transaction explicitly.
 
     Python's sqlite3 would begin one only at the first change, and not for a read before it.
@@ -116,11 +105,11 @@ def _sqlite(file: Path, *, write: bool) -> Engine:
                 raise
             return _connected(file, "ro&immutable=1", write=False)
 
-    engine = create_engine(f"{SQLITE}://", creator=connect, poolclass=NullPool)
+    engine = sa.create_engine(f"{SQLITE}://", creator=connect, poolclass=NullPool)
     start = "BEGIN IMMEDIATE" if write else "BEGIN"
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(start)
 
     return engine
@@ -269,7 +258,7 @@ class History:
     def decision(self, gate: int) -> Decision:
         with self._reading() as session:
             row = session.get(GateRow, gate) if session else None
-            of_gate = select(GateRunRow.run).where(GateRunRow.gate == gate)
+            of_gate = sa.select(GateRunRow.run).where(GateRunRow.gate == gate)
             numbers = session.scalars(of_gate.order_by(GateRunRow.run)).all() if session else ()
         if row is None:
             raise BadInputError(f"history {self.label}: has no gate {gate}")
@@ -282,8 +271,8 @@ class History:
             for number in numbers:
                 if session.get(RunRow, number) is None:
                     raise self._missing(number, known=False)
-            session.execute(delete(RunRow).where(RunRow.id.in_(numbers)))
-            session.execute(delete(GateRow).where(GateRow.id.not_in(select(GateRunRow.gate))))
+            session.execute(sa.delete(RunRow).where(RunRow.id.in_(numbers)))
+            session.execute(sa.delete(GateRow).where(GateRow.id.not_in(sa.select(GateRunRow.gate))))
 
     def _missing(self, number: int, *, known: bool) -> BadInputError:
         if known:
@@ -350,7 +339,7 @@ def _add(
 ) -> Added:
     pairs = [_add_run(session, *pair) for pair in zip(runs, contents, strict=True)]
     numbers = [number for number, _ in pairs]
-    linked = session.scalars(select(GateRunRow.run).where(GateRunRow.run.in_(numbers))).all()
+    linked = session.scalars(sa.select(GateRunRow.run).where(GateRunRow.run.in_(numbers))).all()
     unlinked = {n: run for n, run in zip(numbers, runs, strict=True) if n not in linked}
     if decision is not None and unlinked:
         content = zlib.compress(msgspec.json.encode(decision))
@@ -364,7 +353,7 @@ def _add(
 
 def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, bool]:
     """Returns the run's number, and True if it is new."""
-    same = select(RunRow.id).where(RunRow.results_sha256 == digest.of_bytes(content))
+    same = sa.select(RunRow.id).where(RunRow.results_sha256 == digest.of_bytes(content))
     if (there := session.scalar(same)) is not None:
         return there, False
     row = run_row(run.results, run.code, content)
@@ -374,7 +363,7 @@ def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, b
     session.flush()
     rows = cell_rows(row.id, run.results)
     while some := list(islice(rows, ROWS_AT_ONCE)):
-        session.execute(insert(CellRow), some)
+        session.execute(sa.insert(CellRow), some)
     return row.id, True
 
 
@@ -382,7 +371,7 @@ def _entries(session: Session, choice: Choice) -> list[Entry]:
     wanted = _wanted(choice)
     runs = _runs(session, wanted)
     cells: dict[int, list[CellRow]] = {run.id: [] for run, *_ in runs}
-    of_runs = select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
+    of_runs = sa.select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
     for cell in session.scalars(of_runs):
         # A run that was added between the two queries is not in `runs`. Its cells are left out.
         cells.setdefault(cell.run, []).append(cell)
@@ -398,10 +387,10 @@ def _summaries(session: Session, choice: Choice) -> list[Summary]:
     kinds: dict[int, list[Kind]] = {run.id: [] for run, *_ in runs}
     alike = (CellRow.role, CellRow.subject, CellRow.subject_version, CellRow.verdict)
     counted = (
-        select(CellRow.run, *alike, func.count(), func.sum(CellRow.total_ns))
+        sa.select(CellRow.run, *alike, sa.func.count(), sa.func.sum(CellRow.total_ns))
         .where(CellRow.run.in_(wanted))
         .group_by(CellRow.run, *alike)
-        .order_by(func.min(CellRow.position))
+        .order_by(sa.func.min(CellRow.position))
     )
     for number, role, subject, version, verdict, cells, total_ns in session.execute(counted):
         kind = Kind(role, subject, version, verdict, cells, int(total_ns))
@@ -412,26 +401,26 @@ def _summaries(session: Session, choice: Choice) -> list[Summary]:
     ]
 
 
-def _wanted(choice: Choice) -> Select[int]:
+def _wanted(choice: Choice) -> sa.Select[int]:
     mine = (CellRow.run == RunRow.id) & (CellRow.subject == choice.subject)
     conditions = (
         (choice.numbers, RunRow.id.in_(choice.numbers)),
-        (choice.subject, exists().where(mine)),
+        (choice.subject, sa.exists().where(mine)),
         (choice.plan, RunRow.plan == choice.plan),
         (choice.lane, RunRow.lane == choice.lane),
         (choice.since, RunRow.started >= choice.since),
         (choice.before, RunRow.started < choice.before),
     )
-    found = select(RunRow.id).where(*(condition for given, condition in conditions if given))
+    found = sa.select(RunRow.id).where(*(condition for given, condition in conditions if given))
     if choice.limit is not None:
         found = found.order_by(RunRow.started.desc(), RunRow.id.desc()).limit(choice.limit)
     return found
 
 
-def _runs(session: Session, wanted: Select[int]) -> list[tuple[RunRow, GateRunRow | None, str]]:
+def _runs(session: Session, wanted: sa.Select[int]) -> list[tuple[RunRow, GateRunRow | None, str]]:
     """Returns the runs, the oldest first, each with its gate's side and outcome."""
     asked = (
-        select(RunRow, GateRunRow, GateRow.outcome)
+        sa.select(RunRow, GateRunRow, GateRow.outcome)
         .outerjoin(GateRunRow, GateRunRow.run == RunRow.id)
         .outerjoin(GateRow, GateRow.id == GateRunRow.gate)
         .where(RunRow.id.in_(wanted))

@@ -14,28 +14,10 @@ from markupsafe import Markup
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.features.report import comparison
-from delayrig.features.report.cells import (
-    ROWS_MAX,
-    all_cells,
-    cells_section,
-    filters_of,
-    notable_section,
-)
+from delayrig.features.report import cells, comparison, matrix, summary, timelines, totals, waits
 from delayrig.features.report.labels import TEMPLATES
-from delayrig.features.report.matrix import matrix_section
 from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
 from delayrig.features.report.source import PAGE, RunSource, Sources, Told
-from delayrig.features.report.summary import findings_section, summary_of, title_of
-from delayrig.features.report.timelines import (
-    CHOSEN_MAX,
-    Drawn,
-    choose_cells,
-    draw_cell,
-    timelines_section,
-)
-from delayrig.features.report.totals import totals_section
-from delayrig.features.report.waits import margins_section, waiting_section
 from delayrig.present.pages.page import Assets, Section, code, paragraph, render_page
 
 LIMIT_BYTES = 2_000_000
@@ -82,27 +64,27 @@ def _document(
     before = [
         *([comparison.decision_section(sources)] if sources.gates else []),
         *([comparison.differences_section(sources)] if are_comparable else []),
-        findings_section(sources),
-        matrix_section(sources),
-        totals_section(sources),
-        waiting_section(sources),
-        margins_section(sources),
+        summary.findings_section(sources),
+        matrix.matrix_section(sources),
+        totals.totals_section(sources),
+        waits.waiting_section(sources),
+        waits.margins_section(sources),
     ]
     coverage = comparison.coverage_section(sources)
     after = [*([coverage] if coverage else []), environment_section(sources)]
     parts: list[Part] = []
-    cells = _all_cells(draft, [*before, *after])
-    if cells is None:
+    listed = _all_cells(draft, [*before, *after])
+    if listed is None:
         parts = maker.parts()
-        cells = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
-    after = [cells, *after]
-    chosen = choose_cells(sources, patterns)
-    most = len(chosen) if patterns else CHOSEN_MAX
+        listed = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
+    after = [listed, *after]
+    chosen = timelines.choose_cells(sources, patterns)
+    most = len(chosen) if patterns else timelines.CHOSEN_MAX
     drawn = _fitting(chosen[:most], draft.room([*before, *after]))
     shown = {(each.run.label, each.cell.id) for each in drawn}
     left_out = [pair for pair in chosen if (pair[0].label, pair[1].id) not in shown]
-    timelines = [timelines_section(drawn, left_out)] if chosen else []
-    content = draft.page([*before, *timelines, *after])
+    shown_at_length = [timelines.timelines_section(drawn, left_out)] if chosen else []
+    content = draft.page([*before, *shown_at_length, *after])
     if parts:
         content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
     return Document(
@@ -130,11 +112,11 @@ def write_document(made: Document, place: Path) -> None:
 class _Draft:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self._title = title_of(sources)
-        cells = [cell for _, cell in all_cells(sources)]
-        self.has_many = len(cells) > ROWS_MAX
+        self._title = summary.title_of(sources)
+        everything = [cell for _, cell in cells.all_cells(sources)]
+        self.has_many = len(everything) > cells.ROWS_MAX
         """True if a page has no room for so many cells, however short their ids are."""
-        self._summary = summary_of(sources) + filters_of(cells)
+        self._summary = summary.summary_of(sources) + cells.filters_of(everything)
 
     def page(self, sections: Sequence[Section]) -> bytes:
         if self.sources.gates:
@@ -152,14 +134,14 @@ def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
     """Returns the section of all cells; None if the page has no room for it."""
     if draft.has_many:
         return None
-    section = cells_section(draft.sources)
+    section = cells.cells_section(draft.sources)
     return section if draft.room([*others, section]) >= 0 else None
 
 
 def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> Section:
     """Returns the section of as many notable cells as the page has room for."""
     for part in NOTABLE_PARTS:
-        section = notable_section(draft.sources, index, part=part)
+        section = cells.notable_section(draft.sources, index, part=part)
         if draft.room([*others, section]) >= 0:
             return section
     raise BadInputError(
@@ -182,11 +164,11 @@ def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
     return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', led, page)
 
 
-def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[Drawn]:
+def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[timelines.Drawn]:
     """Draws the cells in order until the room is used up."""
-    drawn: list[Drawn] = []
+    drawn: list[timelines.Drawn] = []
     for run, cell in chosen:
-        made = draw_cell(run, cell)
+        made = timelines.draw_cell(run, cell)
         room_bytes -= len(made.html.encode())
         if room_bytes < 0:
             break
