@@ -162,11 +162,9 @@ def _busy_time(typ: Figure, longest: Figure | None) -> str:
     return f"{{ {shortest}, {typ}, {longest or Figure(typ.ns * MAX_PER_TYP)} }}"
 
 
-def read_sources(table: Table | None) -> Sources:
+def read_sources(table: Table) -> Sources:
     names = [grade.value for grade in Grade if grade is not Grade.ASSUMED]
     grades = dict(SHARED)
-    if table is None:
-        return Sources(grades)
     for key in table.values:
         source = table.table(key)
         source.check_keys(required=("text", "revision", "grade"))

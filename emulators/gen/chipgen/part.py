@@ -57,7 +57,8 @@ def _part(top: Table) -> Part:
     if size_bytes % GRANULE_BYTES:
         remedy = f"write a multiple of {GRANULE_BYTES}"
         raise top.error("size_bytes", f"is {size_bytes}", remedy=remedy)
-    sources = read_sources(top.table("sources") if "sources" in top.values else None)
+    no_sources = Table(top.file, "sources", {})
+    sources = read_sources(top.table("sources") if "sources" in top.values else no_sources)
     kinds = family.read(top, size_bytes, sources)
     rows = top.tables("erase") if family.erase_opcodes else ()
     erases = [each for row in rows for each in _erases(row, family, size_bytes, sources)]
