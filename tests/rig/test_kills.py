@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kills of runs on the host lane at random moments: no process, no half-written file."""
 
-import json
 import os
 import random
 import signal
@@ -11,10 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from delayrig.base.paths import find_paths
 
 from tests.conftest import Bound
-from tests.rig.builders import CHECKOUT
+from tests.guest.victims import assert_whole
 
 ASKED = os.environ.get("RIG_KILLS")
 """The number of kills, in place of the bound of the tier."""
@@ -49,17 +47,11 @@ hazards = ["none", "hogs:1", "stop-cont:10"]
 def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
     """Starts a run of more cells than the test waits for; its sessions work below `out`."""
     words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out / "run")]
-    state = find_paths().state
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "delayrig", *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(CHECKOUT / "rig"),
-            "FLASHROM_RIG_STATE": str(state),
-            "TMPDIR": str(out),
-        },
+        env={**os.environ, "TMPDIR": str(out)},
     )
 
 
@@ -110,17 +102,6 @@ def left(out: Path) -> list[str]:
     return at_work(out)
 
 
-def assert_whole(out: Path) -> int:
-    """Checks that all files to be read later are complete; returns the number of finished cells."""
-    for path in out.rglob("*.json"):
-        if path.name != "session.json":  # the lane's own file, which is not read later
-            json.loads(path.read_bytes())
-    for path in (out / "run").rglob("events.jsonl"):
-        for line in path.read_bytes().splitlines():
-            json.loads(line)
-    return len(list(out.rglob("result.json")))
-
-
 @pytest.mark.bounds(kills=(10, 50))
 def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
     tmp_path: Path, bound: Bound
@@ -142,7 +123,8 @@ def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
                 busy += wait_for_session(out)
             run.send_signal(draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         assert left(out) == [], f"kill {number}"
-        finished += assert_whole(out)
+        assert_whole(out)
+        finished += len(list(out.rglob("result.json")))
     # Some kills come before the first session or between two cells, but not most.
     assert busy > kills // 2
     assert finished > 0

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Latencies in live guests: names of guests, rehearsals, windows not kept, and resumption."""
+"""Latencies in live guests: names, rehearsals, windows not kept, resumption, late wake-ups."""
 
 import re
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
@@ -23,11 +24,19 @@ from delayrig.features.latency.profile import (
 from delayrig.features.latency.result import Cyclic, Section, write_report
 from delayrig.features.latency.run import LatencyRequest, resumed
 from delayrig.features.latency.series_plan import QUICK, programme
+from delayrig.features.latency.wakeup import (
+    Lateness,
+    WakeupReport,
+    errand_of,
+    series_words,
+    wakeup_chart,
+)
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock
-from delayrig.lanes.live.program import Left
+from delayrig.lanes.live.program import Left, spec_text
 from delayrig.model.events import encode_events
 from delayrig.model.kinds.pace import Window
 from delayrig.plan.machines import CORE_MIPS_USED_MAX
+from delayrig.subjects.subject import Subject
 
 from tests.rig.event_builders import made
 from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
@@ -225,3 +234,51 @@ def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
         assert resumed(request) == {}
     (tmp_path / "latency.json").write_text("{")
     assert resumed(request) == {}
+
+
+def reading(governor: str, eaters: int, mean_ns: float) -> Lateness:
+    return Lateness(
+        governor=governor,
+        eaters=eaters,
+        count=100,
+        mean_ns=mean_ns,
+        median_ns=mean_ns,
+        deviation_ns=0.0,
+    )
+
+
+REPORT = WakeupReport(
+    mips_max=20,
+    mips_min=5,
+    readings=[
+        reading("ondemand", 0, 1200e3),
+        reading("ondemand", 2, 360e3),
+        reading("performance", 0, 500e3),
+        reading("performance", 2, 520e3),
+    ],
+)
+
+
+def test_sleeps_are_measured_alone_before_the_eaters_begin() -> None:
+    alone, beside = series_words(100, 2)
+    assert "eaters" not in alone
+    assert beside == f"{alone},eaters=2"
+
+
+def test_guest_rehearses_with_fewer_sleeps_and_needs_no_emulator() -> None:
+    program = Subject(name="p", archive="a", archive_sha256="0", program_sha256="0", packages={})
+    text = spec_text(errand_of(program, count=100, eaters=2))
+    assert "emulator_outside 1\n" in text
+    assert text.count("rehearsal ") == text.count("subject ") == 3
+    assert "count=5," in text
+
+
+def test_change_is_told_for_each_governor() -> None:
+    assert REPORT.change("ondemand") == pytest.approx((0.3, 0.3))
+    assert REPORT.change("performance") == pytest.approx((1.04, 1.04))
+
+
+def test_chart_is_an_svg_that_says_its_figures() -> None:
+    svg = wakeup_chart(REPORT).svg_file()
+    assert ET.fromstring(svg).tag.endswith("svg")
+    assert b"ondemand, 2 eaters: 360 us" in svg

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`tests/run`: its arguments, layers and reports, and the end of an interrupted run."""
+"""`tests/run`: arguments, layers, reports and interruptions; the changes of `tests/mutants.py`."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants import Source
 from tests.rig.builders import CHECKOUT
 from tests.rig.processes import is_running
 from tests.runner import side_by_side
@@ -476,3 +477,9 @@ def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Pa
     (children,) = layers.children
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
+
+
+def test_coroutine_is_changed_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("async def ask():\n    return 1 < two\n", encoding="utf-8")
+    found = {change.text for change in Source(str(tmp_path / "a.py")).mutants()}
+    assert {" <= ", "(None)"} <= found

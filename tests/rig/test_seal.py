@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged files of packed subjects and live images: reported, removed and made again."""
+"""Damaged files of subjects, images and snapshots: named, and those of images made again."""
 
 import random
+import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,7 +14,16 @@ from delayrig.machine import live_image
 from delayrig.machine.arguments import CARD
 from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.subjects.recipes import GuestRecipe, read_recipes
-from delayrig.subjects.seal import FILE_NAME, files_below, sealed, unsealed
+from delayrig.subjects.seal import (
+    FILE_NAME,
+    SPARSE_NAME,
+    add_to_sparse_seal,
+    files_below,
+    seal_sparse,
+    sealed,
+    sparse_fault,
+    unsealed,
+)
 from delayrig.subjects.subject import Subject, provide_root, provide_subject
 
 from tests.conftest import Bound
@@ -129,3 +141,109 @@ def test_damaged_seal_of_a_live_image_has_it_fetched_again(
     live.provide()
     assert "seal.json is" in live.told[0]
     assert msgspec.json.decode(seal.read_bytes()) == msgspec.json.decode(sound)
+
+
+PAGE_BYTES = 4096
+RAM_BYTES = 64 << 20
+FLIPS = 100
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Makes a sealed snapshot: a RAM with holes, and a state that ends in the middle of a page."""
+    made = tmp_path / "a.snapshot"
+    made.mkdir()
+    dice = random.Random(1)
+    (made / "state").write_bytes(dice.randbytes(3 * PAGE_BYTES + 17))
+    with (made / "ram").open("wb") as ram:
+        ram.truncate(RAM_BYTES)
+        for at in (0, 5, 900, 901, 16_000):
+            ram.seek(at * PAGE_BYTES)
+            ram.write(dice.randbytes(PAGE_BYTES))
+    seal_sparse(made)
+    return made
+
+
+def flip(path: Path, at: int, bit: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ 1 << bit]))
+
+
+def cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 1)
+
+
+def grow(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"\0")
+
+
+def swap_pages(path: Path) -> None:
+    with path.open("r+b") as file:
+        one, other = file.read(PAGE_BYTES), file.read(PAGE_BYTES)
+        file.seek(0)
+        file.write(other + one)
+
+
+def test_what_is_as_it_was_made_is_sound_also_a_copy_whose_holes_are_filled(
+    folder: Path, tmp_path: Path
+) -> None:
+    assert sparse_fault(folder) == ""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    assert sparse_fault(copy) == ""
+
+
+@pytest.mark.parametrize("name", ["state", "ram"])
+def test_any_single_flipped_bit_is_seen(folder: Path, name: str) -> None:
+    dice = random.Random(2)
+    path = folder / name
+    for _ in range(FLIPS):
+        at, bit = dice.randrange(path.stat().st_size), dice.randrange(8)
+        flip(path, at, bit)
+        assert sparse_fault(folder) == f"{name} is not as it was made", (at, bit)
+        flip(path, at, bit)
+    assert sparse_fault(folder) == ""
+
+
+@pytest.mark.parametrize("harm", [cut, grow, swap_pages])
+@pytest.mark.parametrize("name", ["state", "ram"])
+def test_other_damage_is_named(folder: Path, name: str, harm: Callable[[Path], None]) -> None:
+    harm(folder / name)
+    assert sparse_fault(folder) == f"{name} is not as it was made"
+
+
+def test_missing_and_swapped_and_unknown_files_are_named(folder: Path) -> None:
+    (folder / "whole").write_bytes(b"")
+    assert sparse_fault(folder) == "whole has no digest"
+    (folder / "whole").rename(folder.parent / "whole")
+    add_to_sparse_seal(folder, folder.parent / "whole")
+    assert sparse_fault(folder) == "whole is missing"
+    assert sparse_fault(folder, later=["whole"]) == ""
+    (folder.parent / "whole").rename(folder / "whole")
+    assert sparse_fault(folder) == ""
+    shutil.copyfile(folder / "ram", folder / "state")
+    assert sparse_fault(folder) == "state is not as it was made"
+    (folder / "ram").unlink()
+    assert sparse_fault(folder) == "ram is missing"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"\xff": ""}'])
+def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
+    (folder / SPARSE_NAME).write_bytes(content)
+    assert sparse_fault(folder) == f"{SPARSE_NAME} is missing or damaged"
+
+
+def test_holes_cost_nothing(folder: Path) -> None:
+    with (folder / "ram").open("r+b") as ram:
+        ram.truncate(1 << 40)
+    began_s = time.process_time()
+    seal_sparse(folder)
+    assert sparse_fault(folder) == ""
+    assert time.process_time() - began_s < 5  # Reading 1 TiB would take minutes.
