@@ -138,6 +138,7 @@ def test_every_command_that_lists_or_answers_does_so_as_json(
 @pytest.mark.parametrize("name", ["plans", "chips", "hazards", "machines", "subjects"])
 def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
     done = rig(name, "--json")
+    assert done.exit_code == ExitCode.PASS, done.output
     document = json.loads(done.stdout)
     plain = answer_of(name).splitlines()
     assert isinstance(document, list)

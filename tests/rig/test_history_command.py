@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.features.history.address import (
@@ -74,7 +74,9 @@ def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> 
 
 
 def test_list_of_nothing_says_so(url: str) -> None:
-    assert "no such run is kept" in rig("history", "--history", url).output
+    done = rig("history", "--history", url)
+    assert done.exit_code == ExitCode.PASS
+    assert "no such run is kept" in done.output
 
 
 def test_date_that_is_none_is_bad_input_and_convicts_nobody(url: str) -> None:
