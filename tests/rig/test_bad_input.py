@@ -299,6 +299,13 @@ def test_gate_whose_run_is_gone(gate_out: Path, tmp_path: Path) -> None:
     assert_told({name: results[name] for name in ("export", "history add")}, "baseline")
 
 
+def test_gate_with_an_exit_code_of_no_gate(gate_out: Path, tmp_path: Path) -> None:
+    change(gate_out / GATE_FILE, lambda content: content.update(exit_code=7))
+    results = read_all(gate_out, tmp_path)
+    told = {name: results[name] for name in ("export", "report", "history add")}
+    assert_told(told, "gate.json: key 'exit_code' is 7")
+
+
 def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
     """Yields the path of each key and item of a document."""
     if at:

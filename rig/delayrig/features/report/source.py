@@ -16,14 +16,14 @@ import msgspec
 from delayrig.base.errors import ExitCode
 from delayrig.decision.choice import run_below
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.decision import SCHEMA, Decision
+from delayrig.decision.decision import Decision, read_decision
 from delayrig.decision.gate_judge import is_unheard
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.features.report.facts import CellFacts, cell_facts
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.result import CellResult, Results, Verdict, read_results, read_versioned
+from delayrig.model.result import CellResult, Results, Verdict, read_results
 from delayrig.present.notable import GRAVITY
 
 PAGE = "report.html"
@@ -191,7 +191,7 @@ def _read_rounds(gate: Path, side: str) -> RunSource:
 
 def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
     """Reads a gate's decision, and each side as one run made of all its rounds."""
-    decision = read_versioned(path / GATE_FILE, Decision, schema=SCHEMA)
+    decision = read_decision(path)
     stored = decision.baseline.stored
     before = _read_run(Path(stored)) if stored else _read_rounds(path, BASELINE)
     after = _read_rounds(path, CANDIDATE)
