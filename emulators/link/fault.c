@@ -59,7 +59,7 @@ static int parse_probability(const char *text, double *probability)
 	char *stop;
 	double value;
 
-	/* No sign, exponent, hexadecimal, "inf" or "nan". */
+	/* strtod() would also accept signs, exponents, "inf"... */
 	if (*text == '\0' || strspn(text, "0123456789.") != strlen(text))
 		return -EINVAL;
 	value = strtod(text, &stop);
@@ -167,7 +167,7 @@ static bool hits(const struct faults *faults, size_t index, uint64_t nth)
 
 	if (fault->nth > 0)
 		return fault->nth == nth;
-	/* From 0 to just below 1, in steps that a double holds exactly. */
+	/* Scales the draw to [0, 1): a double holds 53 bits exactly. */
 	return (double)(draw(faults, index, nth) >> 11) * 0x1p-53 < fault->probability;
 }
 
@@ -204,7 +204,7 @@ static uint8_t corrupted(
 	return byte ^ (uint8_t)(1 + drawn % 255);
 }
 
-/* Returns how many bytes go to @out. No other fault can hit a lost byte. */
+/* Writes 0 to 2 bytes to @out, and returns how many. A lost byte has no other fault. */
 static size_t pass_byte(struct faults *faults, enum fault_at at, uint8_t byte, uint8_t *out,
 	fault_report_fn report, void *context)
 {

@@ -24,7 +24,7 @@ static int parse_corner(const char *text, void *field)
 	return corner_parse(text, field);
 }
 
-/* Refuses states that begin with the pins: no front knows when power comes to the part. */
+/* Refuses states that begin when pins are turned on, which these programmers never report. */
 static int parse_start_state(const char *text, void *field)
 {
 	enum start_state state;
@@ -35,7 +35,7 @@ static int parse_start_state(const char *text, void *field)
 	return 0;
 }
 
-/* Leaves room for the record that is still open at the bound, and the one of giving up. */
+/* Leaves room for a record that is open at the limit, and for the one that reports it. */
 #define RECORDS_MAX (EVENTS_COUNT_MAX - 2)
 
 #define FIELD(name_) ARGUMENT(struct settings, name_)
@@ -171,7 +171,7 @@ static int make_chip(struct session *session)
 	return ret < 0 ? complain("cannot load", settings->image_in, ret) : 0;
 }
 
-/* Reads the settings. Keeps the present chip unless they are another cell's. */
+/* Reads the settings. Keeps the chip if they are those of the same cell. */
 static int take_settings(struct session *session)
 {
 	struct settings settings = {0};
@@ -200,8 +200,8 @@ int session_resume(struct session *session, uint64_t now_ns)
 	int ret = take_settings(session);
 
 	/*
-	 * A machine that boots for its cell pauses where a restored one begins. So the cell starts
-	 * at the last resume before the first access.
+	 * A machine that boots for one cell pauses, and resumes, where a restored one starts. So
+	 * the cell starts at the last resume before the first access.
 	 */
 	if (ret == 0 && is_untouched(&session->bus))
 		session->start_ns = now_ns;

@@ -27,7 +27,7 @@
 #else
 #define POLL NONE
 #endif
-/* Architectures of 32 bits have these calls once more, with seconds of 64 bits. */
+/* 32-bit architectures also have these calls with 64-bit seconds. */
 #ifdef SYS_clock_nanosleep_time64
 #define SLEEP_64 SYS_clock_nanosleep_time64
 #define SELECT_64 SYS_pselect6_time64

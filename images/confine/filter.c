@@ -23,7 +23,7 @@
 #define OUR_MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-/* The flags of clone() for new namespaces: in its own user namespace a program has every right. */
+/* The flags of clone() for namespaces: in its own user namespace a program has all capabilities. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
 		CLONE_NEWCGROUP)
@@ -53,7 +53,7 @@ static void add_calls_with_words(struct code *code, const struct calls *calls)
 		ALLOW, REFUSE(EAFNOSUPPORT));
 }
 
-/* Adds the calls of one machine; the program skips this part for calls of another machine. */
+/* Adds the calls of one architecture; the filter skips this part for calls of another. */
 static void add_machine(struct code *code, unsigned int machine, const struct calls *calls)
 {
 	unsigned short begin;

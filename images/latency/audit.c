@@ -27,7 +27,7 @@ static void ask_kernel(int64_t *readings_ns)
 	}
 }
 
-/* Runs the measuring loop (readings.c) around a wait that does nothing. */
+/* Runs the same loop as readings.c, around a wait that does nothing. */
 static void turn_loop(int64_t *readings_ns)
 {
 	const struct wait *nothing = wait_find("nop");
@@ -40,7 +40,7 @@ static void turn_loop(int64_t *readings_ns)
 	}
 }
 
-/* Returns the cost of one reading in picoseconds: a fast clock is read in less than 20 ns. */
+/* Returns the cost of a reading, in picoseconds because fast clocks need less than 20 ns. */
 static int64_t median_cost_ps(void (*batch)(int64_t *))
 {
 	int64_t cost_ps[BATCHES];

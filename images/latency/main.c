@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program that measures how late waits end on this machine. It takes the series of its command
- * line, one after the other, and writes a JSON line for each. Each series has its own process, so
- * that it does not inherit the priority or slack of the one before.
+ * Measures how late waits end on this machine. It takes the series of its command line, one after
+ * the other, and writes a JSON line for each. Each series has its own process, so that it does not
+ * inherit the priority or timer slack of the one before.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static int (*const take[])(const struct series *series, struct json_line *line) 
 	[SERIES_TICKS] = ticks_write,
 };
 
-/* Takes a series, in its own process. If the machine refuses something, that is the result. */
+/* Takes a series in its own process. If the machine refuses a call, the line reports that. */
 static void run_here(const struct series *series, unsigned int number)
 {
 	struct eaters eaters;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	/* No series starts before all words are checked. */
+	/* Check all series before the first one starts. */
 	for (int i = 1; i < argc; i++) {
 		if (parse(argv[i], &series) != 0) {
 			fprintf(stderr, "rig-latency: makes no sense of %s\n%s", argv[i], usage);

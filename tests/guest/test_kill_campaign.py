@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""216 kills over all lanes: no process runs on, no file is half written, each run can be resumed.
+"""216 kills on all lanes: no process is left, no file is incomplete, and each run can be resumed.
 
     tests/run --all guest live -k kill_campaign
 
-`$RIG_KILLS` sets the number of kills of each victim.
+`$RIG_KILLS` sets the number of kills per victim.
 """
 
 import os
@@ -27,7 +27,7 @@ MOMENT_S = (0.0, 1.5)
 RIG = "rig"
 ENDS_WELL = (0,)
 ENDS_LIVE = (0, 4, 99)
-"""On a shared host, cells of real time may end in doubt, or be lost."""
+"""On a shared host, cells in real time may be inconclusive or lost."""
 VIRTUAL = ("--plan", "smoke", "--cell", "canary*", "--cell", "control*")
 HOST = ("--plan", "smoke", "--lane", "host", "--cell", "tty.*", "--cell", "control-bus*")
 LIVE = ("--plan", "live", "--cell", "tty.*")
@@ -38,7 +38,7 @@ LONG = pytest.mark.long(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A command, its process that is killed, and the exit codes of a run that was resumed."""
+    """A command, its process to kill, and the exit codes allowed when it is resumed."""
 
     lane: LaneName
     words: tuple[str, ...]
@@ -66,7 +66,7 @@ REAL_TIME = {
 
 
 def kill_often(scene: Scene, paths: Paths, folder: Path, reference: FinishedRun | None) -> None:
-    """Runs the command KILLS times; strikes each run once, at a random moment, and resumes it."""
+    """Runs the command KILLS times; each time kills the victim at a random moment, and resumes."""
     draws, struck = random.Random(f"{SEED} {scene.lane} {scene.victim}"), 0
     for number in range(KILLS):
         run = VictimRun(paths=paths, words=scene.words, folder=folder / str(number))

@@ -27,7 +27,7 @@ STACK = (
 
 
 class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """The keys that we use, with names and types of the standard (sections 3.13 to 3.52)."""
+    """An object of the standard (sections 3.13 to 3.52), with only the keys that we use."""
 
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -121,7 +121,7 @@ def read(report: Report) -> Run:
 
 
 def late(where: str = f"default_delay at 5 ns, thread 1, cpu 0 to 0: {STACK}") -> Evidence:
-    """Returns evidence of the delay witness for a delay that was called there."""
+    """Returns evidence of the delay witness for a short delay called there."""
     return msgspec.structs.replace(make_evidence(Witness.DELAY), where=where)
 
 

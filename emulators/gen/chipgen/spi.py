@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The families on an SPI bus: the facts of a part for each of model/spi_NAME.c."""
+"""The SPI families, each with the facts that its model/NAME.c needs of a part."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DATAFLASH_BUSY = {
     "buffer_compare": PAGE_READ_NS,
 }
 
-# A missing wait means that the part lacks the command, except where NOR_WAIT_DEFAULTS has another.
+# A part without a wait lacks the command, unless NOR_WAIT_DEFAULTS names another wait for it.
 POWER_UP = ("power_up_to_select", "power_up_to_write")
 NOR_WAITS = (
     *("deep_power_down", "release_power_down", "release_power_down_with_id"),
@@ -347,7 +347,7 @@ def _busy(
     required: Mapping[str, int],
     optional: Mapping[str, int] | None = None,
 ) -> Fields:
-    """Reads rows of `[busy]`, or `assumed` for all that are required.
+    """Reads rows of `[busy]`, or the row `assumed` for all required ones.
 
     Each becomes a busy time of the same name in C.
     """

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The device state of a paused machine, as a snapshot in an image of its own.
+"""The device state of a paused machine, as a snapshot in a separate image.
 
 QEMU can load this form repeatedly. All functions are pure functions of the image's bytes.
 
-QEMU drops all translations when it loads the `cpu_common` section of a CPU, because RAM will have
-changed without its knowledge (QEMU hw/core/cpu-system.c). A reset tells it which pages changed
-(machine/ram_reset.py), so that section is left out. Its content, whether a CPU is halted and which
-interrupts are pending, must then be what the reset before each load leaves: the first CPU runs, the
-others are halted, nothing is pending. A machine in another state cannot be reset.
+QEMU drops all translations when it loads the `cpu_common` section of a CPU, because it assumes that
+RAM changed without its knowledge (QEMU hw/core/cpu-system.c). Here the rig tells QEMU which pages
+changed (machine/ram_reset.py), so that section is left out. It says if a CPU is halted, and which
+interrupts are pending. Both must be as QEMU's system reset before each load leaves them: only the
+first CPU runs, and nothing is pending. A machine in another state cannot be reset.
 
-QEMU's CPUs take turns. A machine that continues does so with the CPU after the last one; a new
-machine starts with the first. This makes no difference unless another CPU has work at the very
-moment of the pause. So none of the others may have a timer that is due by then, and the agent
-settles before it pauses (images/agent/guest.c). A later timer ends the first CPU's turn, and the
-order is the same from there on.
+QEMU's CPUs take turns. A machine that is reset continues with the CPU after the last one; a new
+machine starts with the first. This matters only if another CPU has work at the moment of the pause.
+So no other CPU may have a timer that is due by then, and the agent sleeps for some seconds before
+it pauses (images/agent/guest.c). A later timer ends the first CPU's turn; from then on the order is
+the same.
 
-QEMU leaves a constant icount shift out of the state, so it is added. Then a machine that ran at
+QEMU does not save a constant icount shift, so it is added to the state. Then a machine that ran at
 another speed continues at the new one.
 
 Sources: QEMU docs/interop/qcow2 (header, "Snapshots"), docs/devel/migration/main ("Stream
@@ -56,7 +56,7 @@ _EXIT_REQUEST = 1
 
 
 def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | None:
-    """Returns the image with a state that keeps translations, or None if there is no such state."""
+    """Returns the image with a state that QEMU loads without dropping translations, or None."""
     place = _state_in(image)
     if place is None:
         return None

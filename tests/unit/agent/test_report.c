@@ -17,7 +17,7 @@ uint64_t hypercall_virtual_ns(void)
 	return mock_type(uint64_t);
 }
 
-/* A report in memory. A socket replaces /dev/kmsg; like it, it keeps records apart. */
+/* A report in memory. A socket replaces /dev/kmsg: both keep records apart. */
 struct bench {
 	struct report report;
 	int kernel;

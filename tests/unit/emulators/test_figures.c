@@ -3,13 +3,13 @@
  * Compares the figures of parts that were typed from datasheets into figures/SOURCE.txt with those
  * that the generator makes from chips/. A line (dialogue.h) is one of
  *
- *     NAME is                 its sizes in bytes, its bus or the identity by 9Fh, flashrom's name
+ *     NAME is                 sizes in bytes; bus and ID, or SPI IDs and clock; flashrom's name
  *     NAME erases             opcode, size of the smallest block, typ-max
  *     NAME works              its other busy times, typ-max
- *     NAME waits              the waits that a client owes
+ *     NAME waits              the waits that a client must keep
  *
  * `~` follows a figure from a source that is no datasheet, `?` one that is assumed. A busy time is
- * min-typ-max if its min is not the assumed one, half of typ.
+ * min-typ-max unless its min is half of typ, and assumed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define FIGURE_TEXT_BYTES 24
 
-/* Writes the time in the largest unit that needs no fraction. */
+/* Returns the time in the largest whole unit, with its grade. */
 static const char *text_of(struct figure figure, char text[FIGURE_TEXT_BYTES])
 {
 	static const char *const grades[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Searches cells for the first that shows a symptom which users see; says why the others do not."""
+"""Finds the first cell that shows the user's symptom, and says why the others do not."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ from delayrig.model.shape import mips_of_shift
 from delayrig.subjects.subject import BUNDLED
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
-"""The least ratios of slow work: to what the job needs, and to our flashrom's work there."""
+"""Work is slow if it takes so many times what the job needs, and what our flashrom takes."""
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 READ: dict[str, Callable[[Cell], str]] = {
     "programmer": lambda cell: cell.programmer,
@@ -68,7 +68,7 @@ def was_run(result: CellResult) -> bool:
 
 
 def _changed(result: CellResult) -> bool:
-    """Returns True if it began to erase or program. Other jobs may have a last phase `write`."""
+    """Returns True if it began to erase or program. Other jobs may end in a `write` phase, too."""
     return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
 
@@ -80,8 +80,8 @@ def may_be_slow(result: CellResult) -> bool:
 def _why_not_slow(result: CellResult, own: CellResult) -> str:
     """Returns why the work is not slow; empty if it is.
 
-    The job needs the shorter of the two times for which part and link were at work: one flashrom
-    may erase in smaller blocks than necessary. Of an unfinished job only the time of ours counts.
+    The job needs the time in which part and link were at work. It is the shorter one of the two
+    flashroms', as one may erase in smaller blocks; if the job is unfinished, it is ours.
     """
     if not own.job_done:
         return "our own flashrom cannot do that job there, so there is nothing to compare with"
@@ -166,7 +166,7 @@ class Searched:
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Orders the cells so that each adds the most new pairs of values, for an early end."""
+    """Orders the cells so that each adds the most new pairs of values, to end early."""
     left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
         best = max(left, key=lambda cell: len(_pairs(cell) - seen))
@@ -183,7 +183,7 @@ def values_of(cells: Iterable[Cell]) -> dict[str, list[str]]:
 
 
 def pairs_of(cells: Iterable[Cell]) -> int:
-    """Returns the number of pairs of values that stand together in one of the cells."""
+    """Returns the number of pairs of values that occur together in a cell."""
     return len({pair for cell in cells for pair in _pairs(cell)})
 
 
@@ -218,7 +218,7 @@ async def search(
 
 
 class BesideOurs:
-    """Trials of cells. In a search for a slow cell, our flashrom runs there, too, to compare."""
+    """Trials of cells. In a search for slow cells our flashrom runs in them, too, to compare."""
 
     def __init__(self, symptom: Symptom, trial: Trial) -> None:
         self._symptom = symptom

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig latency` and `wakeup`: how late waits end here, and in guests."""
+"""`rig/rig latency` and `wakeup` measure how late waits end here and in guests."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ from delayrig.model.lane import LaneName
 from delayrig.present.console import say
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
-"""The limits of images/latency/series.h, and of images/agent/hazards.h for a whole guest."""
+"""The limits for a CPU (images/latency/series.h) and a guest (images/agent/hazards.h)."""
 DEFAULT_GOVERNORS = ("ondemand", "performance")
 
 
@@ -78,7 +78,7 @@ def latency(
     Without --guest it measures this machine: normal and SCHED_FIFO, idle and loaded. All settings
     are restored. What this user may not do is omitted and listed as missing.
     """
-    # The libraries of its page are large, and no other command should wait for them.
+    # These imports load large libraries, for which no other command should wait.
     from delayrig.features.latency.run import LatencyRequest, run_latency
     from delayrig.features.latency.terminal import LatencyProgress, print_report
 

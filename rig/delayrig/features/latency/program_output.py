@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the output of the measuring program (images/latency/readings.h) and of cyclictest.
 
-Only root may read /proc/timer_list. Without it, clock_getres() shows high-resolution timers, and
-the number of timer interrupts of a CPU shows what the tick does. Source: Linux,
+Only root may read /proc/timer_list. Without it, clock_getres() shows if timers have high
+resolution, and a CPU's number of timer interrupts shows if its tick stops. Source: Linux,
 kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 """
 
@@ -28,13 +28,13 @@ INTERFACES = {
     "setitimer": ("--posix_timers", "--system"),
     "clock_nanosleep": (),
 }
-"""The options of cyclictest(8) 2.x. Older ones used POSIX timers by default."""
+"""The options of cyclictest(8) 2.x. Older versions use POSIX timers by default."""
 TIMER_LIST = "/proc/timer_list"
 PERIODIC, IDLE, FULL = "periodic", "idle", "full"
 FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
 HANDLER = re.compile(r"event_handler:\s*(\w+)")
 FEW = 0.3
-"""A fraction of the ticks of a span. Fewer mean that the tick was stopped."""
+"""If less than this fraction of the ticks came, the tick was stopped."""
 
 
 def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proposal's data on one page, with one plot and one paragraph."""
+"""The proposal's data on one page: a conclusion, a chart, and tables."""
 
 from markupsafe import Markup
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs inside gdb: breakpoints in functions without a name, such as those of stripped programs.
+"""Sets breakpoints, inside gdb, in functions without a symbol, as in stripped programs.
 
 delay-break FILE ADDRESS LINKED_AT
 
 FILE is the name of the program or library, ADDRESS the function's address in that ELF file,
-LINKED_AT the beginning of its first segment. If the library is not loaded yet, the breakpoint waits
-for it.
+LINKED_AT that of the file's first byte. If the library is not loaded yet, the breakpoint is set
+when it is.
 """
 
 import re
@@ -13,14 +13,14 @@ import re
 import gdb
 
 FIRST_PART = re.compile(r"^\s*(0x[0-9a-f]+)(?:\s+0x[0-9a-f]+){2}\s+0x0\s.*?([^/\s]+)\s*$", re.M)
-"""A line of `info proc mappings` with the beginning of a file and its name without folders."""
+"""A line of `info proc mappings` for offset 0 of a file: the address, and the base name."""
 
 
 def loaded_at(file: str) -> int | None:
-    """Returns the address of the first part of the file in the process; None if there is none."""
+    """Returns where the process has mapped the beginning of the file; None if nowhere."""
     try:
         told = gdb.execute("info proc mappings", to_string=True)
-    except gdb.error:  # The process runs, or is gone.
+    except gdb.error:  # The process is running, or gone.
         return None
     return next((int(start, 16) for start, name in FIRST_PART.findall(told) if name == file), None)
 

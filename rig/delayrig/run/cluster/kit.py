@@ -32,14 +32,14 @@ from delayrig.subjects.subject import Subject
 PATH_KEYS = ("archive", "initrd", "kernel", "modules", "path")
 """The keys of images, kernels and subjects that contain paths."""
 PARTS = ("images", "device_images", "kernels", "bridges", "subjects", "libraries")
-"""The fields of supplies with such values."""
+"""The fields of supplies that contain these."""
 K = TypeVar("K")
 T = TypeVar("T", GuestImage, Kernel, Subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitFile:
-    """A file below the folder of state, the same on every machine."""
+    """A file below the state folder, the same on every machine."""
 
     path: str
     sha256: str
@@ -67,7 +67,7 @@ class Kit:
     chip_names: Mapping[tuple[str, str], str]
     files: list[KitFile]
     needs: dict[str, str]
-    """The digests by name that a worker must have itself: times would differ otherwise."""
+    """The versions and digests, by name, of what a worker must have, or times differ."""
 
 
 def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
@@ -100,7 +100,7 @@ def open_cell_runner(
 
 
 def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
-    """Returns the digests, by name, of this machine's own parts on which virtual times depend."""
+    """Returns versions and digests, by name, of local parts on which virtual times depend."""
     qemus = {labelled("qemu", arch): qemu_sha256(PLATFORMS[arch].program) for arch in archs}
     return {
         "rig": f"{__version__} {commit_of(paths)}".strip(),
@@ -112,7 +112,7 @@ def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
 
 
 def refusal(needs: Mapping[str, str], brings: Mapping[str, str]) -> str:
-    """Returns why such a worker would give other times; empty if it would not."""
+    """Returns why times of that worker would differ; empty if they would not."""
     return "; ".join(
         f"its {name} is {brings.get(name, 'missing')}, and this run has {needed}"
         for name, needed in needs.items()
@@ -164,7 +164,7 @@ def _moved(thing: T, change: Callable[[str], str]) -> T:
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
-    """Returns the files. A program's archive comes after its parts, so it implies them."""
+    """Returns the files. An archive comes after its parts: where it is, they are, too."""
     kernels = supplies.kernels.values()
     paths = [Path(kernel.path) for kernel in kernels]
     paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]
