@@ -76,7 +76,7 @@ def entry(name_bytes: int, content_bytes: int) -> bytes:
         *((TWO + more, "left over") for more in (b"\0", bytes(16))),
         (packed(A, B, count=1), "left over"),
         (packed(A, B, A), "'a' twice"),
-        *((header, "") for header in (b"", b"FDRP", MAGIC)),
+        *((header, "no header") for header in (b"", b"FDRP", MAGIC)),
     ],
     ids=itertools.count(),
 )

@@ -250,8 +250,8 @@ static int play(const struct player *player, const char *path, bool print)
 		if (print)
 			puts(whole);
 		else if (!same)
-			fprintf(stderr, "%s:%u: expected: %s\n%s:%u: found:    %s\n", path,
-				number, line, path, number, whole);
+			fprintf(stderr, "%s:%u: expected: %s\n%s:%u: found:    %s\n", path, number,
+				line, path, number, whole);
 		failures += !print && !same;
 	}
 	fclose(file);
