@@ -82,11 +82,12 @@ PAST = (
     *("eintr-ignored", "wall-clock", "wrap-32bit", "calibrated-loop", "trusting-getres"),
     "doubling-calibration-2003",
 )
-SHOWING = ("siblings*", "signals.*", "clock-is-set.*wall-clock-step-+*", "whole-chip*")
+SHOWING = ("siblings*", "signals.*", "clock-is-set.*wall-clock-step--*", "whole-chip*")
+SHOWN = (Verdict.TOO_SHORT, Verdict.HUNG)
+"""A wait by a clock that is set back does not end."""
 
 
-@pytest.mark.long("40 cells of the gate; quick: half a dozen known-bad builds, stripped")
-def test_past_mistakes_are_convicted_without_symbols_and_of_unknown_version(
+def test_past_mistakes_show_without_symbols_and_in_an_unknown_version(
     paths: Paths, tmp_path: Path
 ) -> None:
     subjects = [f"stripped:renamed:past-mistake:{name}" for name in PAST]
@@ -95,6 +96,6 @@ def test_past_mistakes_are_convicted_without_symbols_and_of_unknown_version(
     done = launch(paths, "run", "--plan", "gate", "--out", str(tmp_path / "out"), *words)
     assert "warning: no cell" not in done.stderr
     cells = read_results(tmp_path / "out").cells
-    convicted = {cell.subject.name for cell in cells if cell.verdict is Verdict.TOO_SHORT}
-    assert convicted == set(subjects), done.stdout
+    shown = {cell.subject.name for cell in cells if cell.verdict in SHOWN}
+    assert shown == set(subjects), done.stdout
     assert done.returncode == ExitCode.UNSAFE
