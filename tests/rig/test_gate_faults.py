@@ -481,3 +481,16 @@ def test_file_that_cannot_be_read_is_as_none(tmp_path: Path, broken: str) -> Non
     file = tmp_path / "reached.json"
     file.write_text(broken)
     assert read_reached(file) == {}
+
+
+def test_wait_that_bus_and_delay_saw_too_short_is_one_fault() -> None:
+    seen = [
+        msgspec.structs.replace(make_evidence(Witness.BUS), requested_ns=asked_ns)
+        for asked_ns in (SECOND, 2 * SECOND)
+    ]
+    now = msgspec.structs.replace(cell(AFTER, site(SYNC, SECOND, SECOND - MS)), evidence=seen)
+    faults = compare_faults(cell(BEFORE, site(SYNC, SECOND, SECOND)), now, {})
+    assert sorted((fault.witness, fault.asked_ns) for fault in faults) == [
+        ("bus", 2 * SECOND),
+        ("delay", SECOND),
+    ]

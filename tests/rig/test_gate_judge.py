@@ -57,6 +57,13 @@ def decided(
     return decide([run_of(*baseline)], [run_of(*candidate, *WATCH)], Terms(**more))
 
 
+def test_side_is_named_after_its_program_and_not_after_its_library() -> None:
+    library = SubjectFacts(name=BEFORE, version="library", sha256="c" * 64, library=True)
+    cells = [msgspec.structs.replace(timed(BEFORE), subject=library), timed(BEFORE, name="b")]
+    side = decided(cells, cells).baseline
+    assert (side.version, side.sha256) == ("1", "b" * 64)
+
+
 def test_subject_against_itself_passes_with_no_difference_at_all() -> None:
     cells = [timed(BEFORE), timed(BEFORE, name="b")]
     decision = decided(cells, cells)
