@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Hazard, matched, number_in, origin_ns
+from delayrig.hazards.hazard import Concern, Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
@@ -67,6 +67,7 @@ class Frequency(SpeedHazard):
     about = (
         "cores at PERCENT (25) of their speed until WHEN: accept, accept+MS or MS; then full speed"
     )
+    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -85,6 +86,7 @@ class FrequencySteps(SpeedHazard):
     form = "RATE"
     values = RATES_HZ
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, at random"
+    concern = Concern.SAFETY
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         draws = random.Random(f"frequency {cell.seed}")
@@ -101,6 +103,7 @@ class Smt(SpeedHazard):
     form = "RATE"
     values = RATES_HZ
     about = "RATE times a second (1 to 100) each core's sibling gets busy and idle, at random"
+    concern = Concern.SAFETY
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Yields the changes. The sibling is busy at first, when loops are calibrated."""
@@ -118,6 +121,7 @@ class Steal(SpeedHazard):
     name = "steal"
     form = "PERCENT[@RATE]"
     about = "the host takes all cores away for PERCENT of the time, RATE times a second (20)"
+    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -142,6 +146,7 @@ class Governor(SpeedHazard):
     form = "NAME"
     values = GOVERNORS
     about = f"the governor that sets frequencies: {', '.join(GOVERNORS)}"
+    concern = Concern.SAFETY
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
         return (

@@ -169,14 +169,12 @@ class _Clock:
 
 
 def _clock_of(events: list[Event]) -> _Clock:
-    guest, pace = first(events, Guest), first(events, Pace)
-    # In virtual time the guest's clock counts instructions. It cannot jump, and the whole deviation
-    # is an error of its rate: a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in 200 ms.
+    guest = first(events, Guest)
     return _Clock(
         rate=clock_error(events),
         step_ns=CLOCK_STEPS_NS.get(guest.clocksource, 1) if guest else 1,
-        jump_ns=clock_jump_ns(events) if pace else 0,
-        stretch=_stretch(pace),
+        jump_ns=clock_jump_ns(events),
+        stretch=_stretch(first(events, Pace)),
     )
 
 

@@ -62,7 +62,7 @@ class BusBound(msgspec.Struct, frozen=True, kw_only=True):
     above_service_ns: int
     """The sum of what is surely above the service time: waits, or the program's own work."""
     at_most_ns: int
-    """The sum of the  The waits did not take more time."""
+    """The sum of the gaps. The waits did not take more time."""
     service_ns: int
 
 
