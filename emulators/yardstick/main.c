@@ -160,7 +160,7 @@ static int options_read_content(
 
 	if (!file)
 		return -errno;
-	bytes = malloc(region->size_bytes);
+	bytes = malloc(options->part->size_bytes); /* parse_line() has checked the region. */
 	if (!bytes)
 		error = -ENOMEM;
 	else if (fseek(file, (long)region->offset_bytes, SEEK_SET) != 0 ||
