@@ -5,16 +5,20 @@ from typing import Any
 
 import pytest
 from delayrig.base.errors import BadInputError
+from delayrig.base.paths import find_paths
 from delayrig.base.toml import parse_toml
 from delayrig.hazards.of_cell import shape_of
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
+from delayrig.model.lane import LaneName
 from delayrig.plan.cells import plan_cells
+from delayrig.plan.check import CheckedPlan, check_plan
 from delayrig.plan.schema import Plan, find_plan, read_plan
 
 from tests.rig.builders import CHECKOUT
 
-CHIPS = list(read_chips(CHECKOUT))
+CHIPS = read_chips(CHECKOUT)
+PATHS = find_paths()
 HEAD = 'schema = 1\nabout = "mine"\nsubjects = ["bundled", "debian:trixie"]\n'
 OVER = 'mips = [250]\ncores = [1]\njob = ["write"]\nchip = ["M25P80"]\n'
 GROUP = f'[[group]]\nname = "g"\n[group.over]\n{OVER}'
@@ -33,13 +37,19 @@ def live(at: str) -> str:
 
 
 def shipped(name: str, *subjects: str, seed: int = 1) -> list[Cell]:
-    path = find_plan(name)
-    return plan_cells(read_plan(path), source=path.name, subjects=subjects, chips=CHIPS, seed=seed)
+    return plan_cells(checked(read_plan(find_plan(name)), *subjects), seed=seed)
+
+
+def checked(plan: Plan, *subjects: str, lane: LaneName | None = None) -> CheckedPlan:
+    return check_plan(plan, source="my.toml", paths=PATHS, subjects=subjects, lane=lane)
+
+
+def checked_text(text: str, *subjects: str) -> CheckedPlan:
+    return checked(parse_toml(text, Plan, source="my.toml"), *subjects)
 
 
 def cells_of(text: str, *subjects: str) -> list[Cell]:
-    plan = parse_toml(text, Plan, source="my.toml")
-    return plan_cells(plan, source="my.toml", subjects=subjects, chips=CHIPS, seed=1)
+    return plan_cells(checked_text(text, *subjects), seed=1)
 
 
 def error_of(text: str) -> BadInputError:

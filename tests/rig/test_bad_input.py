@@ -25,7 +25,7 @@ from delayrig.features.threshold.sleep_facts import read_sleep_facts
 from delayrig.judge.waste import read_watched
 from delayrig.model import result
 from delayrig.model.result import FILE_NAME, NEVER_NEGATIVE, read_results, write_results
-from delayrig.run.out_lock import hold_out
+from delayrig.run.out_folder import hold_out
 from delayrig.run.resume import done_cells
 from delayrig.subjects.saved_programs import programs_in
 

@@ -3,18 +3,20 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
+from delayrig.base.toml import parse_toml
 from delayrig.judge.contrast import judge_contrasts
 from delayrig.model.cell import Cell
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, ContrastVerdict, CpuTime, Results, Verdict
-from delayrig.plan.check import check_contrast
-from delayrig.plan.schema import Contrast
+from delayrig.plan.schema import Contrast, Plan
 from delayrig.present.console import make_console
 from delayrig.present.results import contrast_table
 
 from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.plan_texts import HEAD, SINGLE, checked
 
 HUNGRY, SHIPPED = "past-mistake:busy-threshold-1s", "control:chip"
 
@@ -23,6 +25,12 @@ def contrast(**changes: Any) -> Contrast:
     bound = {} if "time_at_least" in changes else {"cpu_at_least": 3.0}
     words = {"cell": "pages", "subject": HUNGRY, "against": SHIPPED, "reason": "it polls"}
     return Contrast(**{**words, **bound, **changes})
+
+
+def with_contrast(contrast: Contrast) -> None:
+    single = SINGLE.replace('"s"', '"sectors"') + SINGLE.replace('"s"', '"pages"')
+    plan = parse_toml(HEAD + single, Plan, source="my.toml")
+    checked(msgspec.structs.replace(plan, contrast=[contrast]))
 
 
 def result(subject: str, *, cpu: int = 100, time: int = 1000, **changes: Any) -> CellResult:
@@ -96,14 +104,14 @@ def test_what_did_not_run_is_not_judged() -> None:
 )
 def test_contrast_without_one_bound_above_one_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match="one bound above 1") as caught:
-        check_contrast(contrast(**changes), ["pages"], "my.toml: key 'contrast[0]'")
+        with_contrast(contrast(**changes))
     assert caught.value.message.startswith("my.toml: key 'contrast[0]'")
 
 
 def test_contrast_in_an_unknown_cell_gets_the_nearest_name() -> None:
-    with pytest.raises(BadInputError, match=r"contrast\[0\].cell: unknown cell 'pages'") as caught:
-        check_contrast(contrast(), ["page", "sector"], "contrast[0]")
-    assert "'page'" in caught.value.hint
+    with pytest.raises(BadInputError, match=r"contrast\[0\].cell': unknown cell") as caught:
+        with_contrast(contrast(cell="sector"))
+    assert "'sectors'" in caught.value.hint
 
 
 def test_table_tells_ratio_and_bound() -> None:

@@ -3,7 +3,6 @@
 
 import pytest
 from delayrig.base.errors import ExitCode
-from delayrig.base.paths import find_paths
 from delayrig.features.selfcheck.determinism import (
     ROUND,
     SHAPES,
@@ -14,18 +13,18 @@ from delayrig.features.selfcheck.determinism import (
     untried,
 )
 from delayrig.model.cell import Programmer
-from delayrig.model.chips import read_chips
 from delayrig.model.programmers import DEVICES, device_of
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.schema import read_plan
 from msgspec.structs import replace
 
+from tests.rig.plan_texts import checked
+
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 
 
 def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None:
-    chips = read_chips(find_paths().checkout)
-    cells = plan_cells(read_plan(SHAPES), source="", subjects=[], chips=chips, seed=1)
+    cells = plan_cells(checked(read_plan(SHAPES)), seed=1)
     assert len({cell.id for cell in cells}) == len(cells)
     assert {cell.cores for cell in cells[:3]} == {1, 2, 4}
     assert {device_of(cell) for cell in cells[:5]} >= {

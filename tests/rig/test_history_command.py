@@ -23,7 +23,7 @@ from delayrig.features.history.address import (
     moment,
     without_passwords,
 )
-from delayrig.features.history.recording import HistoryOptions, record
+from delayrig.features.history.recording import HistoryOptions, record_gate, record_run
 from delayrig.features.history.store import History
 from delayrig.features.history.table import TableFormat, table_of, write_table
 from delayrig.model.result import Results, write_results
@@ -248,7 +248,7 @@ def test_wrong_password_and_missing_database_are_told_without_the_password(
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
     """Records a run in that history, which must never raise; returns the message."""
-    record(address, out, make_run(1, {"a": 1}))
+    record_run(address, out, make_run(1, {"a": 1}), ExitCode.PASS)
     return capfd.readouterr().err
 
 
@@ -256,9 +256,9 @@ def test_run_and_gate_are_kept_with_a_line_about_it(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert "history: 1 in" in kept(address_of(url), tmp_path, capfd)
-    record(address_of(url), keep_gate(tmp_path / "gate"))
+    record_gate(address_of(url), keep_gate(tmp_path / "gate"))
     assert "history: 2, 3 in" in capfd.readouterr().err
-    record(None, tmp_path, make_run(2, {"a": 1}))
+    record_run(None, tmp_path, make_run(2, {"a": 1}), ExitCode.PASS)
     assert capfd.readouterr().err == ""
 
 
@@ -289,14 +289,15 @@ def test_folder_in_place_of_the_file_costs_a_warning(
 KEEP = """
 import sys
 from pathlib import Path
-from delayrig.features.history.recording import record
+from delayrig.base.errors import ExitCode
+from delayrig.features.history.recording import record_run
 from delayrig.features.history.address import Choice
 from delayrig.features.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])
 for number in range(int(sys.argv[2])):
     times = {f"cell-{n}": 1 for n in range(100)}
-    record(address, Path("out"), make_run(number, times))
+    record_run(address, Path("out"), make_run(number, times), ExitCode.PASS)
 print(*(entry.run.id for entry in History(address).entries(Choice())))
 """
 

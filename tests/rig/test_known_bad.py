@@ -24,8 +24,6 @@ from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
-from delayrig.plan.cells import plan_cells
-from delayrig.plan.request import check_hazards
 from delayrig.plan.schema import find_plan, own_subjects, read_plan
 from delayrig.subjects.elf import read_elf
 from delayrig.subjects.known_bad import (
@@ -44,6 +42,7 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
 from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, make_run_header
+from tests.rig.plan_texts import shipped
 
 MISTAKES = read_mistakes(CHECKOUT)
 
@@ -155,9 +154,7 @@ def test_build_for_another_architecture_has_the_program_alone() -> None:
 
 
 CHIPS = read_chips(CHECKOUT)
-CELLS = plan_cells(
-    read_plan(find_plan("known-bad")), source="known-bad", subjects=[], chips=CHIPS, seed=1
-)
+CELLS = shipped("known-bad")
 
 
 def mistake(kind: Kind, name: str = "x") -> Mistake:
@@ -275,14 +272,9 @@ def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> Non
         assert next(same).subject == "bundled", name
 
 
-def test_plan_asks_of_no_chip_what_it_cannot_do() -> None:
-    for cell in CELLS:
-        check_hazards(cell, CHIPS, find_plan("known-bad"))
-
-
 FOLDER = CHECKOUT / "flashrom" / "past_mistakes"
 PLAN = read_plan(find_plan("past-mistakes"))
-MISTAKEN = measured(plan_cells(PLAN, source="past-mistakes", subjects=[], chips=CHIPS, seed=1))
+MISTAKEN = measured(shipped("past-mistakes"))
 SHIPPED = {"bundled", "control:chip"}
 
 

@@ -16,8 +16,9 @@ from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME
-from delayrig.plan.request import REGION_BYTES_MAX, Request, check_connect, check_out, choose_cells
+from delayrig.plan.request import Request, check_connect, choose_cells
 from delayrig.run.cell_runner import rerun_command
+from delayrig.run.out_folder import REGION_BYTES_MAX, check_out
 
 from tests.rig.builders import CHECKOUT, make_cell, request_of
 
@@ -73,7 +74,7 @@ def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: st
 @pytest.mark.parametrize(
     ("contrast", "message"),
     [
-        ('cell = "d"\nsubject = "bundled"\nagainst = "floor"\n', "[0]'.cell: unknown cell 'd'"),
+        ('cell = "d"\nsubject = "bundled"\nagainst = "floor"\n', "[0].cell': unknown cell 'd'"),
         ('cell = "c"\nsubject = "bundeld"\nagainst = "floor"\n', "unknown subject 'bundeld'"),
         ('cell = "c"\nsubject = "bundled"\nagainst = "flor"\n', "unknown subject 'flor'"),
     ],
@@ -85,7 +86,7 @@ def test_contrast_that_names_nothing_known_names_plan_and_key(
     plan = put_plan(tmp_path, more=text)
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
-    assert caught.value.message.startswith(f"{plan}: key 'contrast[0]'")
+    assert caught.value.message.startswith(f"{plan}: key 'contrast[0]")
     assert message in caught.value.message
 
 

@@ -22,7 +22,7 @@ from delayrig.base.atomic_file import place_folder, write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.scratch import ScratchFolder, full_scratch
 from delayrig.model.result import FILE_NAME as RESULTS
-from delayrig.run.out_lock import FILE_NAME, Owner, hold_out
+from delayrig.run.out_folder import LOCK, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
 LIMIT_S = 60
@@ -333,7 +333,7 @@ def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]
         said, _ = first.communicate(timeout=LIMIT_S)
     assert first.returncode in (0, 4), said
     assert (tmp_path / "out" / RESULTS).is_file()
-    assert not (tmp_path / "out" / FILE_NAME).exists()
+    assert not (tmp_path / "out" / LOCK).exists()
 
 
 def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: Path) -> None:
@@ -346,10 +346,10 @@ def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: 
 
 def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     first = start(tmp_path)
-    wait_for(tmp_path / "out" / FILE_NAME)
+    wait_for(tmp_path / "out" / LOCK)
     first.send_signal(signal.SIGKILL)
     first.communicate(timeout=LIMIT_S)
-    assert (tmp_path / "out" / FILE_NAME).is_file()
+    assert (tmp_path / "out" / LOCK).is_file()
     with hold_out(tmp_path / "out", asked_s=time.time()):
         pass
 
@@ -375,9 +375,9 @@ def test_child_of_a_killed_owner_that_is_not_past_its_start_is_waited_for(tmp_pa
     gone = subprocess.Popen(["true"])
     gone.wait()
     owner = Owner(pid=gone.pid, command="rig/rig run", since="2026-01-01T00:00:00+00:00")
-    (tmp_path / FILE_NAME).write_bytes(msgspec.json.encode(owner))
-    held = os.open(tmp_path / FILE_NAME, os.O_RDWR | os.O_CLOEXEC)
+    (tmp_path / LOCK).write_bytes(msgspec.json.encode(owner))
+    held = os.open(tmp_path / LOCK, os.O_RDWR | os.O_CLOEXEC)
     fcntl.flock(held, fcntl.LOCK_EX)
     threading.Timer(0.2, os.close, [held]).start()
     with hold_out(tmp_path, asked_s=None):
-        assert (tmp_path / FILE_NAME).is_file()
+        assert (tmp_path / LOCK).is_file()

@@ -20,6 +20,7 @@ from delayrig.plan.schema import Plan, find_plan, plan_names, read_plan
 from tests.rig.builders import CHECKOUT
 from tests.rig.plan_texts import CHIPS, levels, shipped
 
+PROGRAM = f"path:{sys.executable}"
 SHIPPED = plan_names()
 DEMONSTRATING = ["default", "full", "smoke"]
 
@@ -156,15 +157,14 @@ def test_smoke_plan_is_small_and_its_ids_stay_as_they_are() -> None:
 def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
     program = (
         "import msgspec, sys\n"
-        "from delayrig.plan.schema import find_plan, read_plan\n"
-        "from delayrig.plan.cells import plan_cells\n"
-        "path = find_plan('default')\n"
-        "cells = plan_cells(read_plan(path), source='', subjects=[], chips=sys.argv[1:], seed=1)\n"
+        "from delayrig.base.paths import find_paths\n"
+        "from delayrig.plan.request import choose_cells\n"
+        "cells = choose_cells(plan='default', paths=find_paths()).cells\n"
         "sys.stdout.buffer.write(msgspec.json.encode(cells))\n"
     )
     answers = {
         subprocess.run(
-            [sys.executable, "-c", program, *CHIPS],
+            [sys.executable, "-c", program],
             capture_output=True,
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -188,11 +188,11 @@ def test_seed_goes_into_cells_and_changes_nothing_else() -> None:
 
 
 def test_subject_replaces_those_of_the_plan_and_canaries_and_controls_stay() -> None:
-    usual, cells = shipped("default"), shipped("default", "path:/opt/flashrom")
+    usual, cells = shipped("default"), shipped("default", PROGRAM)
     judging = [cell for cell in usual if cell.role is not Role.MEASURE]
     assert [cell for cell in cells if cell.role is not Role.MEASURE] == judging
     measured = {cell.subject for cell in cells if cell.role is Role.MEASURE}
-    assert measured == {"path:/opt/flashrom"}
+    assert measured == {PROGRAM}
     theirs = [levels(c) for c in usual if c.subject == "debian:trixie"]
     assert [levels(c) for c in cells if c.role is Role.MEASURE] == theirs
     assert shipped("smoke", "bundled", "bundled") == shipped("smoke", "bundled")

@@ -24,6 +24,7 @@ from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.plan_texts import checked
 
 CHIPS = read_chips(CHECKOUT)
 LARGE = make_cell(
@@ -133,7 +134,7 @@ def test_the_last_line_runs_the_cell_without_a_plan(
 def test_plan_of_the_cell_names_that_very_cell() -> None:
     cell = msgspec.structs.replace(LARGE, name="shrunk", role=Role.MEASURE, expect=Expect.PASS)
     plan = parse_toml(plan_text(plan_of(cell)), Plan, source="shrunk.toml")
-    assert plan_cells(plan, source="", subjects=[], chips=CHIPS, seed=cell.seed) == [cell]
+    assert plan_cells(checked(plan), seed=cell.seed) == [cell]
 
 
 def test_first_conviction_that_nobody_expected_is_taken() -> None:

@@ -122,7 +122,8 @@ CONTROL = make_cell(name="control", role=Role.CONTROL)
 
 def printed_results(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
     results = Results(run=make_run_header(), cells=list(cells))
-    return shown(lambda console: print_results(results, code, console, out="out"), 200)
+    lines = [answer(results, code)]
+    return shown(lambda console: print_results(results, lines, console, out="out"), 200)
 
 
 def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from delayrig.base.errors import BadInputError, ExitCode, nearest
+from delayrig.base.errors import BadInputError, ExitCode, UnknownNameError
 from delayrig.base.toml import parse_toml, read_toml
 
 
@@ -103,18 +103,22 @@ def test_what_is_no_file_of_utf8_text_is_bad_input(tmp_path: Path) -> None:
         assert re.search(said, caught.value.message)
 
 
+def hint_for(name: str, known: list[str], *, what: str, listed_by: str = "") -> str:
+    return UnknownNameError("unknown", name, known, what=what, listed_by=listed_by).hint
+
+
 def test_nearest_ignores_case_and_lists_all_in_order() -> None:
-    assert nearest("BUNDELD", ["other", "bundled"], what="subjects") == (
+    assert hint_for("BUNDELD", ["other", "bundled"], what="subjects") == (
         "did you mean 'bundled'? known subjects: bundled, other"
     )
-    assert nearest("mx-p", ["MX-P"], what="chips").startswith("did you mean 'MX-P'?")
-    assert nearest("zzzzzz", ["b", "a"], what="jobs") == "known jobs: a, b"
+    assert hint_for("mx-p", ["MX-P"], what="chips").startswith("did you mean 'MX-P'?")
+    assert hint_for("zzzzzz", ["b", "a"], what="jobs") == "known jobs: a, b"
 
 
 def test_nearest_of_many_names_up_to_three_and_what_lists_the_others() -> None:
     many = [f"chip-{number}" for number in range(200)]
-    told = nearest("CHIP-17", many, what="chips", listed_by="`rig/rig chips`")
+    told = hint_for("CHIP-17", many, what="chips", listed_by="`rig/rig chips`")
     assert told.startswith("did you mean 'chip-17' or 'chip-1")
     assert told.count(" or ") == 2
     assert told.endswith("? known chips: `rig/rig chips`")
-    assert nearest("", many, what="chips", listed_by="here") == "known chips: here"
+    assert hint_for("", many, what="chips", listed_by="here") == "known chips: here"

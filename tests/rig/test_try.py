@@ -24,7 +24,7 @@ def cells_of(
     flags: Flags, *, subject: str = "bundled", against: str = "", canaries: bool = False
 ) -> list[Cell]:
     plan = plan_of_flags(subject, against, flags, canaries=canaries)
-    return choose_cells_of(plan, source=SOURCE, subjects=[], seed=1, paths=PATHS).cells
+    return choose_cells_of(plan, source=SOURCE, seed=1, paths=PATHS).cells
 
 
 def tried(*words: str) -> Result:

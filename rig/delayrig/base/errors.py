@@ -42,6 +42,33 @@ class BadInputError(RigError):
     exit_code = ExitCode.BAD_INPUT
 
 
+class UnknownNameError(BadInputError):
+    """A name is not among the known ones. The hint has those that are near, and all of them.
+
+    If there are too many to list, `listed_by` is the command that lists them; then up to three are
+    near. `note`, if given, ends the hint.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        what: str,
+        listed_by: str = "",
+        note: str = "",
+    ) -> None:
+        names = sorted(map(str, known))
+        lowered = {candidate.lower(): candidate for candidate in names}
+        most = NEAR_MAX if listed_by else 1
+        close = difflib.get_close_matches(name.lower(), lowered, n=most, cutoff=0.5)
+        meant = " or ".join(repr(lowered[one]) for one in close)
+        hint = f"did you mean {meant}? " if close else ""
+        hint += f"known {what}: {listed_by or ', '.join(names)}"
+        super().__init__(message, hint=f"{hint}; {note}" if note else hint)
+
+
 class BuildError(BadInputError):
     """A revision cannot be built, or its build gives no flashrom. Others are not affected."""
 
@@ -72,17 +99,3 @@ class OverdueGuestError(LostGuestError):
     def __init__(self, message: str, *, hint: str = "", is_busy: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.is_busy = is_busy
-
-
-def nearest(name: str, known: Iterable[str], *, what: str, listed_by: str = "") -> str:
-    """Returns a hint with the nearest of the known names, and all of them.
-
-    If they are too many to list, `listed_by` is the command that lists them. Then the hint has up
-    to three near names.
-    """
-    names = sorted(known)
-    lowered = {candidate.lower(): candidate for candidate in names}
-    most = NEAR_MAX if listed_by else 1
-    close = difflib.get_close_matches(name.lower(), lowered, n=most, cutoff=0.5)
-    hint = f"did you mean {' or '.join(repr(lowered[one]) for one in close)}? " if close else ""
-    return f"{hint}known {what}: {listed_by or ', '.join(names)}"

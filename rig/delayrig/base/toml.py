@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, UnknownNameError
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -68,8 +68,8 @@ def _explained(said: str, kind: type[msgspec.Struct], source: str) -> BadInputEr
     name = field[2]
     key = f"{path}.{name}" if path else name
     if field[1] == "unknown":
-        hint = nearest(name, _fields_at(kind, path), what="keys")
-        return BadInputError(f"{source}: unknown key {key!r}", hint=hint)
+        known = _fields_at(kind, path)
+        return UnknownNameError(f"{source}: unknown key {key!r}", name, known, what="keys")
     return BadInputError(f"{source}: key {key!r} is missing", hint="add it")
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The common options of commands that run cells: which cells, and how."""
 
-import fnmatch
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +12,15 @@ from delayrig.cli.option_types import CELL, SUBJECT, plan_option, seed_option
 from delayrig.cli.verbosity import note, noted
 from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
+from delayrig.plan.check import CheckedPlan
 from delayrig.plan.cluster import ClusterOptions, check_cluster
-from delayrig.plan.request import Choice, Request, check_connect, choose_cells, count_cells_of
+from delayrig.plan.request import (
+    Choice,
+    Request,
+    cells_chosen,
+    check_connect,
+    read_checked_plan,
+)
 from delayrig.run.cluster.other_users import require_trust
 from delayrig.subjects.delay_function import DelayOptions
 
@@ -58,28 +64,20 @@ class CellsOptions:
     cluster: ClusterGiven
     programmers: tuple[Programmer, ...]
 
-    def choose(self, paths: Paths) -> Choice:
+    def read_plan(self, paths: Paths) -> CheckedPlan:
+        return read_checked_plan(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
+
+    def choose(self, plan: CheckedPlan) -> Choice:
         """Returns the chosen cells, and warns of a pattern that matches none of them.
 
         Raises `BadInputError` if there are none at all.
         """
-        choice = choose_cells(
-            plan=self.plan,
-            subjects=self.subjects,
-            patterns=self.patterns,
-            seed=self.seed,
-            paths=paths,
-            lane=self.lane,
-            programmers=self.programmers,
+        choice = cells_chosen(
+            plan, patterns=self.patterns, seed=self.seed, programmers=self.programmers
         )
-        for pattern in self.patterns:
-            if not any(fnmatch.fnmatchcase(cell.id, pattern) for cell in choice.cells):
-                note(f"warning: no cell of {self.plan} matches --cell {pattern}")
+        for pattern in choice.unmatched:
+            note(f"warning: no cell of {self.plan} matches --cell {pattern}")
         return choice
-
-    def count(self, paths: Paths) -> int:
-        """Returns an upper bound of the number of cells of the whole plan, without making them."""
-        return count_cells_of(self.plan, subjects=self.subjects, paths=paths, lane=self.lane)
 
     def request(
         self, choice: Choice, folder: Path, argv: list[str], delay: DelayOptions | None = None

@@ -33,8 +33,9 @@ from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterOptions
-from delayrig.plan.request import Request, check_out, choose_cells
+from delayrig.plan.request import Request, choose_cells
 from delayrig.present.console import RunProgress, say
+from delayrig.run.out_folder import check_out
 from delayrig.run.runner import run_request
 from delayrig.subjects.delay_function import DelayOptions
 

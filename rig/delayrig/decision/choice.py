@@ -18,11 +18,12 @@ from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.decision.shrink import first_conviction
+from delayrig.hazards.of_cell import check_cell
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
-from delayrig.plan.request import check_region, choose_cells
+from delayrig.plan.request import choose_cells
 from delayrig.plan.schema import plan_names
 from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.recipes import Recipes, read_recipes
@@ -185,7 +186,7 @@ def _from_run(asked: Asked, run: Path, paths: Paths) -> Chosen:
     again = _changed(cell, asked)
     if not is_saved(again.subject, recipes):
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
-    check_region(again, chips, run)
+    check_cell(again, chips[again.chip], run)
     before = Before(
         result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
     )

@@ -8,7 +8,7 @@ how to add one.
 import re
 from functools import cache
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, UnknownNameError
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.hazards.cores import Hotplug, Migrate, Move
 from delayrig.hazards.hazard import Hazard
@@ -41,9 +41,7 @@ def hazard_of(word: str) -> Hazard:
     by_name = {kind.name: kind for kind in KINDS}
     kind = by_name.get(name)
     if kind is None:
-        raise BadInputError(
-            f"unknown hazard {word!r}", hint=nearest(name, [NONE, *by_name], what="hazards")
-        )
+        raise UnknownNameError(f"unknown hazard {word!r}", name, [NONE, *by_name], what="hazards")
     try:
         if colon and not value:
             raise ValueError(word)

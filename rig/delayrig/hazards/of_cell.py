@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The demands of a cell's hazards on its guest and its subject."""
 
+from pathlib import Path
+
+from delayrig.base.errors import BadInputError
 from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.model.cell import Cell
@@ -8,6 +11,7 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.platform import PLATFORMS
 from delayrig.model.programmers import device_of, one_select_refusal
 from delayrig.model.shape import GuestShape
+from delayrig.model.workload import region_of
 
 
 def hazards_of(cell: Cell) -> list[Hazard]:
@@ -46,6 +50,24 @@ def place_refusal(cell: Cell, chip: ChipFacts) -> str:
     if kernel and shape_of(cell).kernel != kernel:
         return f"{cell.programmer} has its driver in the kernel {kernel!r} alone"
     return device.chip_refusal(chip)
+
+
+def check_cell(cell: Cell, chip: ChipFacts, plan: str | Path) -> None:
+    """Raises `BadInputError` if the chip lacks the cell's region, or a hazard cannot act on it.
+
+    `plan` names the origin of the cell.
+    """
+    for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
+        refusal = hazard.chip_refusal(chip)
+        if refusal:
+            raise BadInputError(
+                f"{plan}: cell {cell.id}: hazard {word}: {refusal}",
+                hint="take another chip there, or leave the hazard out",
+            )
+    try:
+        region_of(cell, chip)
+    except BadInputError as error:
+        raise BadInputError(f"{plan}: cell {cell.id}: {error.message}", hint=error.hint) from error
 
 
 def is_in_library(cell: Cell) -> bool:

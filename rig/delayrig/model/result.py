@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import NOT_JSON, BadInputError, ExitCode, nearest
+from delayrig.base.errors import NOT_JSON, BadInputError, ExitCode, UnknownNameError
 from delayrig.base.garbage import without_collections
 from delayrig.base.text import DIRECTIONS
 from delayrig.model.cell import Expect, Role, place_of
@@ -102,7 +102,7 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
     """The delays of one length that one call site asked for."""
 
     callers: list[str]
-    """The frames of its call stack, the nearest first; empty if unknown."""
+    """The frames of its call stack, the UnknownNameError first; empty if unknown."""
     requested_ns: int
     count: int
     short: int
@@ -486,10 +486,12 @@ def _check_words(results: Results, label: str) -> None:
         key = f"{label}: key 'cells[{number}]"
         for (name, known), word in zip(KNOWN_WORDS.items(), _WORDS_OF(cell), strict=True):
             if word not in known:
-                hint = nearest(word, known, what=f"words for {name!r}")
-                raise BadInputError(
+                raise UnknownNameError(
                     f"{key}.{name}' is {word!r}",
-                    hint=f"{hint}; a newer rig's file is for that one (key 'run.rig_version')",
+                    word,
+                    known,
+                    what=f"words for {name!r}",
+                    note="a newer rig's file is for that one (key 'run.rig_version')",
                 )
         if negative := negative_key(cell):
             raise BadInputError(

@@ -4,36 +4,38 @@
 import fnmatch
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from covertable import make as covering_array
 
 from delayrig.base.errors import BadInputError
-from delayrig.hazards import NONE, cores_needed, parse_hazards, split_words
-from delayrig.hazards.of_cell import place_refusal
+from delayrig.hazards import (
+    NONE,
+    cores_needed,
+    parse_hazards,
+    refusal_on,
+    split_words,
+)
+from delayrig.hazards.of_cell import check_cell, place_refusal
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role, place_of
-from delayrig.model.chips import ChipFacts
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_of, device_refusal
 from delayrig.model.shape import shift_for_mips
-from delayrig.plan.check import PlanCheck, check_questions
+from delayrig.plan.check import CheckedPlan, dimensions_of, hazards_of, is_possible
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
 from delayrig.plan.schema import (
     Group,
     GuestKernel,
     Load,
     Match,
+    Owner,
     Plan,
     Point,
     Rule,
-    Single,
     Timers,
-    hazards_of,
-    is_possible,
-    lane_named,
     own_subjects,
 )
 
@@ -42,42 +44,16 @@ DECIDING = ("machine", "cores", "timers", "load", "kernel", "hazards")
 """The dimensions that decide whether a combination is possible."""
 
 
-def plan_cells(
-    plan: Plan,
-    *,
-    source: str,
-    subjects: Iterable[str],
-    chips: Iterable[str],
-    seed: int,
-    lane: LaneName | None = None,
-) -> list[Cell]:
-    """Returns every cell of the plan in order, each id once.
+def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
+    """Returns every cell of the plan in order, each id once; raises `BadInputError`.
 
-    `subjects`, if given, replace the plan's. `lane`, if given, replaces the plan's, and leaves out
-    cells that name another lane. `source` names the plan in errors.
+    Left out are canaries and controls that no machine can run on their lane.
     """
-    check_questions(plan, source)
-    main = lane or lane_named(plan.lane, source)
-    own_lanes = [
-        lane_named(single.lane, source, f"cell[{number}].lane") if single.lane else None
-        for number, single in enumerate(plan.cell)
-    ]
-    names = {main, *filter(None, own_lanes)}
-    readers = {
-        name: _Reader(PlanCheck(source, list(chips), name), seed, name, plan.deadline_s)
-        for name in names
-    }
-    chosen = list(dict.fromkeys(subjects)) or plan.subjects
-    if not chosen:
-        _check_own_subjects(plan, source)
-    cells = list(readers[main].group_cells(plan, chosen))
-    for number, (single, own) in enumerate(zip(plan.cell, own_lanes, strict=True)):
-        if own in (None, main) or lane is None:
-            cells += readers[own or main].single_cells(single, number, chosen)
-    cells = [readers[cell.lane].expectation(cell, plan.rule) for cell in cells]
+    plan, source = checked.plan, checked.source
     unique: dict[str, Cell] = {}
-    for cell in cells:
-        if unique.setdefault(cell.id, cell) != cell:
+    for cell in [*_group_cells(checked, seed), *_single_cells(checked, seed)]:
+        expected = _with_expectation(cell, plan.rule)
+        if unique.setdefault(cell.id, expected) != expected:
             raise BadInputError(
                 f"{source}: two cells are called {cell.id!r}, and differ in role or expectation",
                 hint="give one of them another name",
@@ -87,16 +63,23 @@ def plan_cells(
             f"{source}: names no cell",
             hint="add a [[group]] or a [[cell]], and `subjects` where they name none themselves",
         )
-    return list(unique.values())
+    cells = [
+        cell
+        for cell in unique.values()
+        if cell.role is Role.MEASURE or not refusal_on(cell.lane, cell.hazards)
+    ]
+    for cell in cells:
+        check_cell(cell, checked.chips[cell.chip], source)
+    return cells
 
 
 def by_programmers(
-    cells: Iterable[Cell], programmers: Sequence[Programmer], chips: Mapping[str, ChipFacts]
+    cells: Iterable[Cell], programmers: Sequence[Programmer], checked: CheckedPlan
 ) -> list[Cell]:
     """Returns the cells with those programmers that reach the chip in place of serprog.
 
     Canaries, controls and cells with one of those programmers stay as they are. Cells with any
-    other device are left out.
+    other device are left out. Raises `BadInputError` if only canaries and controls remain.
     """
     moved: dict[str, Cell] = {}
     for cell in cells:
@@ -105,8 +88,14 @@ def by_programmers(
         elif device_of(cell) is None:
             for programmer in programmers:
                 there = msgspec.structs.replace(cell, programmer=programmer)
-                if not (device_refusal(there) or place_refusal(there, chips[there.chip])):
+                if not (device_refusal(there) or place_refusal(there, checked.chips[there.chip])):
                     moved[there.id] = there
+    if not any(cell.role is Role.MEASURE for cell in moved.values()):
+        raise BadInputError(
+            f"--programmer {' '.join(programmers)}: reaches no chip of {checked.source} on its"
+            " lane",
+            hint="`rig/rig chips` lists which programmers reach which chip",
+        )
     return list(moved.values())
 
 
@@ -117,120 +106,92 @@ def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
     return {place_of(cell.id): asked[cell.name] for cell in measured if asked[cell.name]}
 
 
-def _check_own_subjects(plan: Plan, source: str) -> None:
-    """Raises `BadInputError` for the first group or cell that has no subject."""
-    owners = [(f"group[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.group)]
-    owners += [(f"cell[{number}]", own_subjects(owner)) for number, owner in enumerate(plan.cell)]
-    for key, own in owners:
-        if not own:
-            raise BadInputError(
-                f"{source}: key '{key}': names no subject, and neither does the plan",
-                hint='add subject = "..." there, or subjects = [...] at the top',
-            )
-
-
-def count_cells(
-    plan: Plan, *, source: str, subjects: Iterable[str], chips: Iterable[str], lane: LaneName | None
-) -> int:
+def count_cells(checked: CheckedPlan) -> int:
     """Returns how many cells the plan has at most, without making any.
 
     Cells of the same id are counted each time, and so are those that a lane leaves out.
     """
-    main = lane or lane_named(plan.lane, source)
-    reader = _Reader(PlanCheck(source, list(chips), main), 0, main)
-    chosen = list(dict.fromkeys(subjects)) or plan.subjects
-    groups = sum(
-        reader.count_points(group, f"group[{number}].over") * len(own_subjects(group) or chosen)
-        for number, group in enumerate(plan.group)
+    points = [(len(own_subjects(group)), _count_points(group)) for group in checked.plan.group]
+    points += [(len(own_subjects(single)), 1) for single in checked.plan.cell]
+    return sum((subjects or len(checked.subjects)) * count for subjects, count in points)
+
+
+def _count_points(group: Group) -> int:
+    """Counts the points. Only some dimensions decide whether a combination is possible."""
+    if group.strength is not None:
+        return len(_rows(group))
+    factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+    deciding = {name: factors.pop(name) for name in DECIDING}
+    possible = sum(map(is_possible, _combinations(deciding)))
+    return possible * math.prod(map(len, factors.values()))
+
+
+def _group_cells(checked: CheckedPlan, seed: int) -> Iterator[Cell]:
+    for group in checked.plan.group:
+        points = [Point(**row) for row in _rows(group)]
+        for subject in own_subjects(group) or checked.subjects:
+            for point in points:
+                yield _cell(checked, group, subject, point, checked.lane, seed)
+
+
+def _single_cells(checked: CheckedPlan, seed: int) -> Iterator[Cell]:
+    for single, lane in zip(checked.plan.cell, checked.single_lanes, strict=True):
+        if lane:
+            for subject in own_subjects(single) or checked.subjects:
+                yield _cell(checked, single, subject, single.at, lane, seed)
+
+
+def _with_expectation(cell: Cell, rules: list[Rule]) -> Cell:
+    expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
+    # A plan cannot change the expectation of a canary or a control.
+    matching = [rule for rule in rules if cell.role is Role.MEASURE and _matches(rule.when, cell)]
+    if matching:
+        expect = Expect(matching[-1].expect)
+    return msgspec.structs.replace(cell, expect=expect)
+
+
+def _rows(group: Group) -> list[dict[str, Any]]:
+    """Returns the points of a group: a covering array, or all that are possible."""
+    factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+    if group.strength is None:
+        return list(filter(is_possible, _combinations(factors)))
+    spread = dimensions_of(factors)
+    alone = {name: factors[name][0] for name in factors if name not in spread}
+    rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
+    return sorted(
+        ({name: (row | alone)[name] for name in factors} for row in rows),
+        key=lambda row: [factors[name].index(row[name]) for name in factors],
     )
-    return groups + sum(len(own_subjects(single) or chosen) for single in plan.cell)
 
 
-class _Reader:
-    def __init__(self, check: PlanCheck, seed: int, lane: LaneName, deadline_s: int = 0) -> None:
-        self._deadline_ms = MS_PER_S * deadline_s
-        self._check = check
-        self._seed = seed
-        self._lane = lane
-
-    def group_cells(self, plan: Plan, subjects: list[str]) -> Iterator[Cell]:
-        for number, group in enumerate(plan.group):
-            key = f"group[{number}]"
-            factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
-            self._check.span(factors, f"{key}.over")
-            points = [Point(**row) for row in self._rows(group, factors, f"{key}.over")]
-            self._check.owner(group, key)
-            for subject in own_subjects(group) or subjects:
-                for point in points:
-                    yield self._cell(group, subject, point, f"{key}.over")
-
-    def single_cells(self, single: Single, number: int, subjects: list[str]) -> Iterator[Cell]:
-        key = f"cell[{number}]"
-        self._check.owner(single, key)
-        for subject in own_subjects(single) or subjects:
-            yield self._cell(single, subject, single.at, f"{key}.at")
-
-    def expectation(self, cell: Cell, rules: list[Rule]) -> Cell:
-        expect = Expect.TOO_SHORT if cell.role is Role.CANARY else Expect.PASS
-        for number, rule in enumerate(rules):
-            chosen = self._check.choice(Expect, rule.expect, f"rule[{number}].expect")
-            # A plan cannot change the expectation of a canary or a control.
-            if cell.role is Role.MEASURE and _matches(rule.when, cell):
-                expect = chosen
-        return msgspec.structs.replace(cell, expect=expect)
-
-    def count_points(self, group: Group, key: str) -> int:
-        """Counts the points. Only some dimensions decide whether a combination is possible."""
-        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
-        self._check.span(factors, key)
-        if group.strength is not None:
-            return len(self._rows(group, factors, key))
-        deciding = {name: factors.pop(name) for name in DECIDING}
-        possible = sum(map(is_possible, _combinations(deciding)))
-        return possible * math.prod(map(len, factors.values()))
-
-    def _rows(self, group: Group, factors: dict[str, list[Any]], key: str) -> list[dict[str, Any]]:
-        if group.strength is None or factors["machine"] != [""]:
-            self._check.no_strength(group, key)
-            return list(filter(is_possible, _combinations(factors)))
-        # A dimension with one value must not change the choice of the others.
-        settled = [name for name in ("arch", "machine") if len(factors[name]) == 1]
-        alone = {name: factors[name][0] for name in settled}
-        spread = {name: values for name, values in factors.items() if name not in alone}
-        self._check.strength(group.strength, len(spread), key)
-        rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
-        return sorted(
-            ({name: (row | alone)[name] for name in factors} for row in rows),
-            key=lambda row: [factors[name].index(row[name]) for name in factors],
-        )
-
-    def _cell(self, owner: Group | Single, subject: str, point: Point, key: str) -> Cell:
-        self._check.cell(owner, point, key)
-        shift = shift_for_mips(point.mips or 0) if self._lane is LaneName.VIRTUAL else 0
-        assert shift is not None, "it was checked"
-        core_mips = _core_mips(point) if self._lane is LaneName.LIVE else ()
-        return Cell(
-            name=owner.name,
-            role=Role(owner.role),
-            lane=self._lane,
-            subject=subject,
-            arch=Arch(point.arch),
-            # It is 0 in real time. On the host lane, cells that differ only in speed are the same.
-            icount_shift=shift,
-            cores=len(core_mips) or point.cores or 1,
-            machine=point.machine,
-            core_mips=core_mips,
-            hazards=hazards_of(msgspec.structs.asdict(point)),
-            chip=point.chip,
-            corner=point.corner,
-            job=Job(point.job),
-            region_kib=owner.region_kib,
-            content_bytes=owner.content_bytes,
-            programmer=Programmer(point.programmer),
-            pin=owner.pin if self._lane is LaneName.HOST else "",
-            deadline_ms=MS_PER_S * owner.deadline_s or self._deadline_ms,
-            seed=self._seed,
-        )
+def _cell(
+    checked: CheckedPlan, owner: Owner, subject: str, point: Point, lane: LaneName, seed: int
+) -> Cell:
+    shift = shift_for_mips(point.mips or 0) if lane is LaneName.VIRTUAL else 0
+    assert shift is not None, "it was checked"
+    core_mips = _core_mips(point) if lane is LaneName.LIVE else ()
+    return Cell(
+        name=owner.name,
+        role=Role(owner.role),
+        lane=lane,
+        subject=subject,
+        arch=Arch(point.arch),
+        # It is 0 in real time. On the host lane, cells that differ only in speed are the same.
+        icount_shift=shift,
+        cores=len(core_mips) or point.cores or 1,
+        machine=point.machine,
+        core_mips=core_mips,
+        hazards=hazards_of(msgspec.structs.asdict(point)),
+        chip=point.chip,
+        corner=point.corner,
+        job=Job(point.job),
+        region_kib=owner.region_kib,
+        content_bytes=owner.content_bytes,
+        programmer=Programmer(point.programmer),
+        pin=owner.pin if lane is LaneName.HOST else "",
+        deadline_ms=MS_PER_S * (owner.deadline_s or checked.plan.deadline_s),
+        seed=seed,
+    )
 
 
 def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:

@@ -5,14 +5,17 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import msgspec
 
-from delayrig.base.errors import BadInputError, nearest
-from delayrig.hazards import cores_needed, hazard_of, parse_hazards
-from delayrig.model.cell import Job, Programmer, Role
+from delayrig.base.errors import BadInputError, UnknownNameError
+from delayrig.base.paths import Paths
+from delayrig.hazards import cores_needed, hazard_of, ordered_hazards, parse_hazards
+from delayrig.model.cell import Expect, Job, Programmer, Role
+from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.corner import FORMS, Corner, is_corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -20,17 +23,17 @@ from delayrig.model.shape import shift_for_mips, speeds_beside
 from delayrig.plan.machines import find_machine
 from delayrig.plan.schema import (
     CORES_KNOWN,
-    Contrast,
     Group,
     GuestKernel,
     Load,
     Owner,
     Plan,
-    Point,
+    Single,
     Timers,
-    hazards_of,
-    is_possible,
+    own_subjects,
 )
+from delayrig.subjects.recipes import Recipes, read_recipes
+from delayrig.subjects.subject import check_subject
 
 LIVE_MIPS_MAX = 10_000
 REGIONS_KIB = range(1, 16 * 1024 + 1)
@@ -48,15 +51,118 @@ CHOICES: dict[str, type[StrEnum]] = {
 C = TypeVar("C", bound=StrEnum)
 
 
-class PlanCheck:
-    """The checks of one plan, whose file `source` names. Each function raises `BadInputError`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedPlan:
+    """A plan without mistakes, for the subjects and the lane that were asked for."""
 
-    def __init__(self, source: str, chips: list[str], lane: LaneName) -> None:
-        self._source = source
-        self._chips = chips
+    plan: Plan
+    source: str
+    """The file, for errors."""
+    lane: LaneName
+    single_lanes: list[LaneName | None]
+    """The lane of each single cell; None if it names another lane than the one asked for."""
+    subjects: list[str]
+    chips: dict[str, ChipFacts]
+    recipes: Recipes
+    name: str = ""
+    """The plan's name or file in the words of the user."""
+
+
+def check_plan(
+    plan: Plan,
+    *,
+    source: str,
+    paths: Paths,
+    subjects: Iterable[str] = (),
+    lane: LaneName | None = None,
+) -> CheckedPlan:
+    """Returns the plan for those subjects and that lane; without them, for its own.
+
+    Raises `BadInputError` for the first mistake; `source` names the file in it.
+    """
+    chips, recipes = read_chips(paths.checkout), read_recipes(paths.checkout)
+    given = list(dict.fromkeys(subjects))
+    _check_contrasts(plan, source)
+    _check_questions(plan, source)
+    main = lane or _lane_named(plan.lane, source, "lane")
+    own_lanes = [
+        _lane_named(single.lane or main, source, f"cell[{number}].lane")
+        for number, single in enumerate(plan.cell)
+    ]
+    checked = CheckedPlan(
+        plan=plan,
+        source=source,
+        lane=main,
+        single_lanes=[own if lane in (None, own) else None for own in own_lanes],
+        subjects=given or plan.subjects,
+        chips=chips,
+        recipes=recipes,
+    )
+    for number, group in enumerate(plan.group):
+        _Check(checked, main).group(group, f"group[{number}]")
+    for number, (single, own) in enumerate(zip(plan.cell, checked.single_lanes, strict=True)):
+        if own:
+            _Check(checked, own).single(single, f"cell[{number}]")
+    for number, rule in enumerate(plan.rule):
+        _Check(checked, main).choice(Expect, rule.expect, f"rule[{number}].expect")
+    _check_subjects(plan, source, given, recipes)
+    return checked
+
+
+def combinations_of(factors: dict[str, list[Any]], *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yields each combination of the values of those dimensions."""
+    return itertools.product(*(factors[name] for name in names))
+
+
+def dimensions_of(factors: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Returns the dimensions that a covering array spreads.
+
+    A dimension with one value must not change the choice of the others.
+    """
+    settled = [name for name in ("arch", "machine") if len(factors[name]) == 1]
+    return {name: values for name, values in factors.items() if name not in settled}
+
+
+class _Check:
+    """The checks of a plan's cells on one lane. Each function raises `BadInputError`."""
+
+    def __init__(self, checked: CheckedPlan, lane: LaneName) -> None:
+        self._source = checked.source
+        self._chips = checked.chips
         self._lane = lane
 
-    def owner(self, owner: Owner, key: str) -> None:
+    def group(self, group: Group, key: str) -> None:
+        factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
+        self._owner(group, key)
+        self._span(factors, f"{key}.over")
+        self._corners(group, factors, f"{key}.over")
+        if group.strength is None:
+            return
+        if factors["machine"] != [""]:
+            raise self._error(
+                f"'{key}.strength' stands beside '{key}.over.machine'",
+                hint="leave it out: cells of machines are run in all combinations",
+            )
+        dimensions = len(dimensions_of(factors))
+        if not 1 <= group.strength <= dimensions:
+            raise self._error(
+                f"'{key}.strength' is {group.strength}", hint=f"it may be 1 to {dimensions}"
+            )
+
+    def single(self, single: Single, key: str) -> None:
+        row = msgspec.structs.asdict(single.at)
+        factors = {field: [value] for field, value in row.items()}
+        self._owner(single, key)
+        self._span(factors, f"{key}.at")
+        if not is_possible(row):
+            demanding = "load" if is_possible({**row, "load": Load.NONE.value}) else "hazards"
+            raise self._error(
+                f"'{key}.at.{demanding}' asks for more cores than '{key}.at.cores' gives",
+                hint=f"set '{key}.at.cores' to {cores_needed(hazards_of(row))} or more",
+            )
+        self._corners(single, factors, f"{key}.at")
+
+    def _owner(self, owner: Owner, key: str) -> None:
         if not NAME.fullmatch(owner.name):
             raise self._error(
                 f"'{key}.name' is {owner.name!r}",
@@ -76,52 +182,38 @@ class PlanCheck:
         if owner.pin and not PIN.fullmatch(owner.pin):
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
 
-    def span(self, factors: dict[str, list[Any]], key: str) -> None:
+    def _span(self, factors: dict[str, list[Any]], key: str) -> None:
         for name, choices in factors.items():
             if not choices:
                 raise self._error(f"'{key}.{name}' is empty", hint="give it a value")
             for choice in choices:
                 self._value(name, choice, f"{key}.{name}")
+        for machine, mips, cores in combinations_of(factors, "machine", "mips", "cores"):
+            self._speed(machine, {"mips": mips, "cores": cores}, key)
         parts = ("timers", "load", "kernel", "hazards")
-        for words in itertools.product(*(factors[part] for part in parts)):
-            self._set(dict(zip(parts, words, strict=True)), key)
-        if factors["machine"] == [""]:
-            self._given({name: choices[0] for name, choices in factors.items()}, key)
+        for words in combinations_of(factors, *parts):
+            with self._named(f"{key}.hazards"):
+                together = hazards_of(dict(zip(parts, words, strict=True)))
+            for arch in map(Arch, factors["arch"]):
+                self._architecture(arch, together, key)
 
-    def strength(self, strength: int, dimensions: int, key: str) -> None:
-        if not 1 <= strength <= dimensions:
+    def _speed(self, machine: str, given: dict[str, float | None], key: str) -> None:
+        """Checks that either a machine or the point gives the number and speed of the cores."""
+        if machine and self._lane is LaneName.VIRTUAL:
             raise self._error(
-                f"'{key.removesuffix('.over')}.strength' is {strength}",
-                hint=f"it may be 1 to {dimensions}",
+                f"'{key}.machine' is {machine!r}: machines are for the live lane",
+                hint='begin the plan with `lane = "live"`, or run it with --lane live',
             )
+        for field, value in given.items():
+            if not machine and value is None:
+                raise self._error(f"'{key}.{field}' is missing", hint="add it")
+            if machine and value is not None:
+                raise self._error(
+                    f"'{key}.{field}' stands beside '{key}.machine'",
+                    hint="a machine says that itself: leave one of the two out",
+                )
 
-    def no_strength(self, group: Group, key: str) -> None:
-        if group.strength is not None:
-            raise self._error(
-                f"'{key.removesuffix('.over')}.strength' stands beside '{key}.machine'",
-                hint="leave it out: cells of machines are run in all combinations",
-            )
-
-    def cell(self, owner: Owner, point: Point, key: str) -> None:
-        row = msgspec.structs.asdict(point)
-        for field, value in row.items():
-            self._value(field, value, f"{key}.{field}")
-        self._machine_alone(row, key)
-        hazards = self._set(row, key)
-        if not is_possible(row):
-            demanding = "load" if is_possible({**row, "load": Load.NONE.value}) else "hazards"
-            raise self._error(
-                f"'{key}.{demanding}' asks for more cores than '{key}.cores' gives",
-                hint=f"set '{key}.cores' to {cores_needed(hazards)} or more",
-            )
-        role = Role(owner.role)
-        if (role is Role.FLOOR) is not (point.corner == Corner.ZERO):
-            raise self._error(
-                f"'{key}.corner' is {point.corner!r} in a {role} cell",
-                hint="a part that is never busy judges no wait: it is for cells of role 'floor',"
-                " and these cells need it",
-            )
-        arch = Arch(point.arch)
+    def _architecture(self, arch: Arch, hazards: Iterable[str], key: str) -> None:
         for word in hazards:
             if arch not in hazard_of(word).archs:
                 raise self._error(
@@ -129,14 +221,20 @@ class PlanCheck:
                     hint=f"leave it out, or set '{key}.arch' to {Arch.X86_64}",
                 )
 
+    def _corners(self, owner: Owner, factors: dict[str, list[Any]], key: str) -> None:
+        for corner in factors["corner"]:
+            if (Role(owner.role) is Role.FLOOR) is not (corner == Corner.ZERO):
+                raise self._error(
+                    f"'{key}.corner' is {corner!r} in a {owner.role} cell",
+                    hint="a part that is never busy judges no wait: it is for cells of role"
+                    " 'floor', and these cells need it",
+                )
+
     def choice(self, kind: type[C], value: str, key: str) -> C:
         try:
             return kind(value)
         except ValueError:
-            raise self._error(
-                f"'{key}': unknown value {value!r}",
-                hint=nearest(value, [choice.value for choice in kind], what="values"),
-            ) from None
+            raise self._unknown(key, value, kind) from None
 
     def _value(self, field: str, value: Any, key: str) -> None:
         match field:
@@ -159,46 +257,25 @@ class PlanCheck:
             case "cores" if value not in CORES_KNOWN:
                 raise self._error(f"'{key}' is {value}", hint="guests have 1, 2 or 4 cores")
             case "chip" if value not in self._chips:
-                raise self._error(
-                    f"'{key}': unknown chip {value!r}",
-                    hint=nearest(value, self._chips, what="chips", listed_by="`rig/rig chips`"),
+                raise UnknownNameError(
+                    f"{self._source}: key '{key}': unknown chip {value!r}",
+                    value,
+                    self._chips,
+                    what="chips",
+                    listed_by="`rig/rig chips`",
                 )
             case "corner" if not is_corner(value):
-                raise self._error(
-                    f"'{key}': unknown value {value!r}", hint=nearest(value, FORMS, what="values")
-                )
+                raise self._unknown(key, value, FORMS)
             case "hazards":
                 with self._named(key):
                     parse_hazards(value)
             case "job" | "timers" | "load" | "kernel" | "programmer" | "arch":
                 self.choice(CHOICES[field], value, key)
 
-    def _machine_alone(self, row: dict[str, Any], key: str) -> None:
-        """Checks that either a machine or the point gives the number and speed of the cores."""
-        if not row["machine"]:
-            self._given(row, key)
-            return
-        if self._lane is LaneName.VIRTUAL:
-            raise self._error(
-                f"'{key}.machine' is {row['machine']!r}: machines are for the live lane",
-                hint='begin the plan with `lane = "live"`, or run it with --lane live',
-            )
-        for field in ("mips", "cores"):
-            if row[field] is not None:
-                raise self._error(
-                    f"'{key}.{field}' stands beside '{key}.machine'",
-                    hint="a machine says that itself: leave one of the two out",
-                )
-
-    def _given(self, row: dict[str, Any], key: str) -> None:
-        for field in ("mips", "cores"):
-            if row[field] is None:
-                raise self._error(f"'{key}.{field}' is missing", hint="add it")
-
-    def _set(self, row: dict[str, Any], key: str) -> tuple[str, ...]:
-        """Returns all hazards of a point; raises `BadInputError` if two exclude each other."""
-        with self._named(f"{key}.hazards"):
-            return hazards_of(row)
+    def _unknown(self, key: str, value: str, known: Iterable[str]) -> BadInputError:
+        return UnknownNameError(
+            f"{self._source}: key '{key}': unknown value {value!r}", value, known, what="values"
+        )
 
     def _error(self, what: str, *, hint: str) -> BadInputError:
         return BadInputError(f"{self._source}: key {what}", hint=hint)
@@ -212,12 +289,46 @@ class PlanCheck:
             raise self._error(f"'{key}': {error.message}", hint=error.hint) from None
 
 
-def check_questions(plan: Plan, source: str) -> None:
+def _check_subjects(plan: Plan, source: str, given: list[str], recipes: Recipes) -> None:
+    owners = list(_owners(plan))
+    named = [("--subject", given)]
+    named += [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
+    named += [(f"{key}.subject", own_subjects(owner)) for key, owner in owners]
+    named += [
+        (f"contrast[{number}]", [contrast.subject, contrast.against])
+        for number, contrast in enumerate(plan.contrast)
+    ]
+    for key, names in named:
+        where = key if key.startswith("--") else f"{source}: key '{key}'"
+        for name in names:
+            check_subject(name, recipes, where)
+    for key, owner in owners:
+        if not (given or plan.subjects or own_subjects(owner)):
+            raise BadInputError(
+                f"{source}: key '{key}': names no subject, and neither does the plan",
+                hint='add subject = "..." there, or subjects = [...] at the top',
+            )
+
+
+def _owners(plan: Plan) -> Iterator[tuple[str, Owner]]:
+    """Yields the key of each group and single cell, and the group or cell."""
+    yield from ((f"group[{number}]", owner) for number, owner in enumerate(plan.group))
+    yield from ((f"cell[{number}]", owner) for number, owner in enumerate(plan.cell))
+
+
+def _lane_named(name: str, source: str, key: str) -> LaneName:
+    try:
+        return LaneName(name)
+    except ValueError:
+        raise UnknownNameError(
+            f"{source}: key '{key}': unknown value {name!r}", name, LaneName, what="lanes"
+        ) from None
+
+
+def _check_questions(plan: Plan, source: str) -> None:
     """Raises `BadInputError` if cells of the same name must answer different questions."""
     asked: dict[str, str] = {}
-    owners: list[tuple[str, Owner]] = [(f"group[{n}]", own) for n, own in enumerate(plan.group)]
-    owners += [(f"cell[{n}]", own) for n, own in enumerate(plan.cell)]
-    for key, owner in owners:
+    for key, owner in _owners(plan):
         before = asked.setdefault(owner.name, owner.must_answer)
         if before != owner.must_answer:
             raise BadInputError(
@@ -227,17 +338,42 @@ def check_questions(plan: Plan, source: str) -> None:
             )
 
 
-def check_contrast(contrast: Contrast, names: Iterable[str], where: str) -> None:
-    """Raises `BadInputError` for an unknown cell or a wrong bound; `names` are the plan's cells."""
-    known = list(names)
-    if contrast.cell not in known:
-        raise BadInputError(
-            f"{where}.cell: unknown cell {contrast.cell!r}",
-            hint=nearest(contrast.cell, known, what="cells"),
-        )
-    bounds = list(contrast.bounds.values())
-    if len(bounds) != 1 or bounds[0] <= 1:
-        raise BadInputError(
-            f"{where}: needs one bound above 1",
-            hint="set either cpu_at_least or time_at_least, a multiple of the other's figure",
-        )
+def _check_contrasts(plan: Plan, source: str) -> None:
+    known = [owner.name for _, owner in _owners(plan)]
+    for number, contrast in enumerate(plan.contrast):
+        where = f"{source}: key 'contrast[{number}]"
+        if contrast.cell not in known:
+            raise UnknownNameError(
+                f"{where}.cell': unknown cell {contrast.cell!r}",
+                contrast.cell,
+                known,
+                what="cells",
+            )
+        bounds = list(contrast.bounds.values())
+        if len(bounds) != 1 or bounds[0] <= 1:
+            raise BadInputError(
+                f"{where}': needs one bound above 1",
+                hint="set either cpu_at_least or time_at_least, a multiple of the other's figure",
+            )
+
+
+def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """Returns all hazards of a point: those of its timers, load and kernel, and the others."""
+    words = list(parse_hazards(row["hazards"]))
+    if row["timers"] == Timers.LOW_RES:
+        words.append("low-res-timers")
+    if row["load"] == Load.BUSY_SIBLINGS:
+        words.append("busy-siblings")
+    words += filter(None, [GuestKernel(row["kernel"]).hazard])
+    return ordered_hazards(words)
+
+
+def is_possible(row: dict[str, Any]) -> bool:
+    return cores_needed(hazards_of(row)) <= _cores(row)
+
+
+def _cores(row: dict[str, Any]) -> int:
+    """Returns the number of cores; the largest if it is missing, which other code reports."""
+    if row["machine"]:
+        return len(find_machine(row["machine"]).core_mips)
+    return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

@@ -16,6 +16,7 @@ from delayrig.model.cell import REGION_KIB, SEPARATOR, Cell, Expect, Job, Progra
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS, Arch
+from delayrig.plan.check import is_possible
 from delayrig.plan.machines import find_machine
 from delayrig.plan.schema import (
     CORES_KNOWN,
@@ -24,7 +25,6 @@ from delayrig.plan.schema import (
     Point,
     Rule,
     Single,
-    is_possible,
     judging_cells,
 )
 from delayrig.subjects.elf import read_elf

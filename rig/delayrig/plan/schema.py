@@ -7,16 +7,14 @@ Its single cells are named. Rules give cells their expectation; the last match w
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import UnknownNameError
 from delayrig.base.toml import read_toml
-from delayrig.hazards import NONE, cores_needed, ordered_hazards, parse_hazards
+from delayrig.hazards import NONE
 from delayrig.model.cell import REGION_KIB, Role
 from delayrig.model.lane import LaneName
-from delayrig.plan.machines import find_file, find_machine, shipped_names
 
 PLANS_FOLDER = Path(__file__).with_name("plans")
 CORES_KNOWN = (1, 2, 4)
@@ -165,8 +163,23 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     contrast: list[Contrast] = []
 
 
+def shipped_names(folder: Path) -> list[str]:
+    """Returns the names of the plans or machines that come with the rig."""
+    return sorted(file.stem for file in folder.glob("*.toml"))
+
+
 def plan_names() -> list[str]:
     return shipped_names(PLANS_FOLDER)
+
+
+def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
+    """Returns a file of the folder, or a user's own; `own` is the end of the hint."""
+    names = shipped_names(folder)
+    if name in names:
+        return folder / f"{name}.toml"
+    if "/" in name or name.endswith(".toml"):
+        return Path(name)
+    raise UnknownNameError(f"unknown {what} {name!r}", name, names, what=f"{what}s", note=own)
 
 
 def find_plan(name: str) -> Path:
@@ -178,9 +191,11 @@ def read_plan(path: Path) -> Plan:
     plan = read_toml(path, Plan)
     if plan.canaries_of in ("", *plan_names()):
         return msgspec.structs.replace(plan, cell=[*plan.cell, *judging_cells(plan.canaries_of)])
-    raise BadInputError(
+    raise UnknownNameError(
         f"{path}: key 'canaries_of': unknown plan {plan.canaries_of!r}",
-        hint=nearest(plan.canaries_of, plan_names(), what="plans"),
+        plan.canaries_of,
+        plan_names(),
+        what="plans",
     )
 
 
@@ -190,39 +205,6 @@ def judging_cells(name: str) -> list[Single]:
     return [one for one in cells if one.role in (Role.CANARY, Role.CONTROL)]
 
 
-def lane_named(name: str, source: str, key: str = "lane") -> LaneName:
-    """Returns the lane of a plan, or of one of its cells; raises `BadInputError`."""
-    try:
-        return LaneName(name)
-    except ValueError:
-        raise BadInputError(
-            f"{source}: key '{key}': unknown value {name!r}",
-            hint=nearest(name, list(LaneName), what="lanes"),
-        ) from None
-
-
 def own_subjects(owner: Owner) -> list[str]:
     """Returns the subjects that it names itself; none if it runs for those of the run."""
     return [owner.subject] if isinstance(owner.subject, str) else owner.subject
-
-
-def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Returns all hazards of a point: those of its timers, load and kernel, and the others."""
-    words = list(parse_hazards(row["hazards"]))
-    if row["timers"] == Timers.LOW_RES:
-        words.append("low-res-timers")
-    if row["load"] == Load.BUSY_SIBLINGS:
-        words.append("busy-siblings")
-    words += filter(None, [GuestKernel(row["kernel"]).hazard])
-    return ordered_hazards(words)
-
-
-def is_possible(row: dict[str, Any]) -> bool:
-    return cores_needed(hazards_of(row)) <= _cores(row)
-
-
-def _cores(row: dict[str, Any]) -> int:
-    """Returns the number of cores; the largest if it is missing, which other code reports."""
-    if row["machine"]:
-        return len(find_machine(row["machine"]).core_mips)
-    return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

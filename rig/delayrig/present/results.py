@@ -9,7 +9,6 @@ from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again, counted, one_line
-from delayrig.judge.exit_code import not_provided_lines
 from delayrig.judge.judge import describe
 from delayrig.model.cell import WATCHING, Role
 from delayrig.model.evidence import Evidence
@@ -40,8 +39,8 @@ NOTABLE_MAX = 100
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
-def print_results(results: Results, code: ExitCode, console: Console, *, out: str) -> None:
-    """Prints the table, the evidence of cells that did not pass, and the answer.
+def print_results(results: Results, lines: Sequence[str], console: Console, *, out: str) -> None:
+    """Prints the table, the evidence of cells that did not pass, and the lines of the answer.
 
     Of more than TABLE_MAX cells it prints only the most notable.
     """
@@ -56,8 +55,8 @@ def print_results(results: Results, code: ExitCode, console: Console, *, out: st
         console.print()
         console.print(contrast_table(results))
     console.print()
-    console.print(f"[bold]{answer(results, code)}[/]")
-    for remark in remarks(results):
+    console.print(f"[bold]{lines[0]}[/]")
+    for remark in [*lines[1:], *remarks(results)]:
         console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
@@ -151,14 +150,13 @@ def expectation(cell: CellResult) -> str:
 
 
 def remarks(results: Results) -> list[str]:
-    """Returns remarks that belong beside the answer."""
-    found = not_provided_lines([results])
+    """Returns remarks on canaries and controls, and on the lock of the archive."""
+    found = []
     watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
     if len({cell.role for cell in watching}) < len(WATCHING):
         found.append(UNWATCHED)
     elif all(cell.is_expected for cell in watching):
         found.append(f"{len(watching)} canaries and controls are as they must be.")
-    found += lost_lines(results.cells)
     if results.run.lock == "differs":
         found.append("lock: differs - the archive has moved on since images/lock.toml was made")
     return found

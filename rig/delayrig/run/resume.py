@@ -31,17 +31,6 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """The options that name the delay function of path: subjects."""
 
 
-def check_begun(out: Path | None) -> None:
-    """Raises `BadInputError` if there is no run to resume."""
-    if out is None:
-        raise BadInputError("--resume: of which run?", hint="name its folder with --out")
-    if not (out / FILE_NAME).is_file():
-        raise BadInputError(
-            f"--resume: {out} has no {FILE_NAME}, so no run was begun there",
-            hint="name the --out folder of a run that was interrupted",
-        )
-
-
 def begin(request: Request, header: RunHeader) -> RunHeader:
     """Records that the run has begun, or resumes it; returns the header, which may be the old one.
 

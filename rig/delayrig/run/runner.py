@@ -23,7 +23,7 @@ from delayrig.model.result import CellResult, Results
 from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.request import Request, default_jobs
 from delayrig.run.cell_runner import make_cell_runner
-from delayrig.run.out_lock import hold_out
+from delayrig.run.out_folder import hold_out
 from delayrig.run.single_run import SingleRun
 from delayrig.setup.scratch import sweep_scratch
 from delayrig.subjects.delay_function import DelayOptions
@@ -87,8 +87,8 @@ async def run_side_by_side(
 async def _run_held(
     requests: Sequence[Request], paths: Paths, progress: Progress, opened: OpenLane
 ) -> list[Results]:
-    pool = CpuPool(requests[0].jobs)
     async with _dask_loaded(requests[0]):
+        pool = CpuPool(requests[0].jobs)
         runs = [
             SingleRun(request, await opened(request, paths, pool, progress.preparing))
             for request in requests

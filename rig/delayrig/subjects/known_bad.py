@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base import digest
-from delayrig.base.errors import BadInputError, RigFaultError, nearest
+from delayrig.base.errors import BadInputError, RigFaultError, UnknownNameError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.toml import read_toml
 from delayrig.model.platform import Arch
@@ -155,9 +155,12 @@ def find_mistake(name: str, mistakes: dict[str, Mistake]) -> Mistake:
     try:
         return mistakes[name]
     except KeyError:
-        raise BadInputError(
+        raise UnknownNameError(
             f"there is no known-bad build {name!r}",
-            hint=nearest(name, mistakes, what="builds", listed_by=LISTED_BY),
+            name,
+            mistakes,
+            what="builds",
+            listed_by=LISTED_BY,
         ) from None
 
 

@@ -4,7 +4,7 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from delayrig.base import digest
 from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
-from delayrig.base.errors import NOT_JSON, BadInputError, nearest
+from delayrig.base.errors import NOT_JSON, BadInputError, UnknownNameError
 from delayrig.base.paths import Paths, Preparing, find_paths
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
@@ -158,22 +158,27 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
     `where` is the origin of the name: an option, or a key of a plan.
     """
-    disguises, disguised_name = split_disguises(name)
-    libc, plain = split_libc(disguised_name)
-    ours = recipes.subjects if disguises or libc else ()
-    known = [each for each in known_subjects(recipes) if each not in ours]
+    known = known_subjects(recipes)
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
-        elif name.startswith(GIT_PREFIX):
+        elif name not in known and not name.startswith(GIT_PREFIX):
+            _check_changed(name, recipes, known)
+        elif name not in known:
             known_source(name, find_paths())
-        elif plain not in known:
-            raise BadInputError(
-                f"unknown subject {name!r}",
-                hint=nearest(name, known, what="subjects", listed_by=LISTED_BY),
-            )
     except BadInputError as error:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
+
+
+def _check_changed(name: str, recipes: Recipes, known: Iterable[str]) -> None:
+    """Checks the name of a disguised program, or of one for another C library; as above."""
+    disguises, disguised_name = split_disguises(name)
+    libc, plain = split_libc(disguised_name)
+    ours = [each for each in known if each not in recipes.subjects or not (disguises or libc)]
+    if plain not in ours:
+        raise UnknownNameError(
+            f"unknown subject {name!r}", name, ours, what="subjects", listed_by=LISTED_BY
+        )
 
 
 def wrong_machine(name: str, arch: Arch) -> str:

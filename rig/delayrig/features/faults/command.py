@@ -15,7 +15,7 @@ from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
 from delayrig.model.chips import read_chips
-from delayrig.plan.request import check_out
+from delayrig.run.out_folder import check_out
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import BUNDLED, check_subject, provide_subject
 

@@ -30,7 +30,8 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
 from delayrig.plan.from_flags import in_flags, words_of_cell
-from delayrig.plan.request import check_out, choose_cells_of
+from delayrig.plan.request import choose_cells_of
+from delayrig.run.out_folder import check_out
 from delayrig.run.runner import Trials, trial_folder
 from delayrig.subjects.delay_function import DelayOptions
 

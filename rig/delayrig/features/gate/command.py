@@ -62,10 +62,12 @@ from delayrig.features.history import recording
 from delayrig.model.cell import WATCHING, Cell, Programmer, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import CellResult, Results
-from delayrig.plan.request import check_connect, check_out, choose_cells
+from delayrig.plan.cells import questions_of
+from delayrig.plan.request import check_connect, choose_cells
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import RunProgress, say
 from delayrig.present.formats.known import wanted_formats
+from delayrig.run.out_folder import check_out
 from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.subjects.recipes import read_recipes
@@ -261,7 +263,7 @@ def _gate(options: _Options) -> ExitCode:
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
-        recording.record(kept_in, folder)
+        recording.record_gate(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 
@@ -366,7 +368,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         stored=stored,
         # A stored baseline makes no pairs.
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
-        questions=choice.questions,
+        questions=questions_of(choice.plan, choice.cells),
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
         tree=Path(ours.folder) if ours else None,
     )

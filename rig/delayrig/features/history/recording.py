@@ -3,12 +3,14 @@
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from delayrig.base.errors import RigError
+from delayrig.base.errors import ExitCode, RigError
 from delayrig.cli.command import gathered
 from delayrig.cli.verbosity import make_console
 from delayrig.features.history.address import (
@@ -19,6 +21,9 @@ from delayrig.features.history.address import (
     without_passwords,
 )
 from delayrig.model.result import Results
+
+if TYPE_CHECKING:
+    from delayrig.features.history.store import Added
 from delayrig.present.console import say
 
 history_url = click.option(
@@ -56,20 +61,36 @@ def own_words() -> list[str]:
     return without_passwords(words) if has_url else words
 
 
-def record(address: Address | None, out: Path, results: Results | None = None) -> None:
-    """Keeps the run `results`; without it, the gate in `out` with its runs.
+def record_run(address: Address | None, out: Path, results: Results, code: ExitCode) -> None:
+    """Keeps the run. If that fails it prints a warning, and the run is not affected."""
 
-    If that fails it prints a warning, and the run is not affected.
-    """
+    def add(address: Address) -> "Added":
+        from delayrig.features.history.rows import FinishedRun
+        from delayrig.features.history.store import History
+
+        return History(address).add([FinishedRun(results=results, code=code)])
+
+    _record(address, out, add)
+
+
+def record_gate(address: Address | None, out: Path) -> None:
+    """Keeps the gate in `out` with its runs; as `record_run`."""
+
+    def add(address: Address) -> "Added":
+        from delayrig.features.history.rows import finished_gate
+        from delayrig.features.history.store import History
+
+        return History(address).add(*finished_gate(out))
+
+    _record(address, out, add)
+
+
+def _record(address: Address | None, out: Path, add: Callable[[Address], "Added"]) -> None:
     if address is None:
         return
     console = make_console(stderr=True)
     try:
-        from delayrig.features.history.rows import finished_gate, finished_run
-        from delayrig.features.history.store import History
-
-        kept = finished_gate(out) if results is None else ([finished_run(results)], None)
-        added = History(address).add(*kept)
+        added = add(address)
     except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
         told = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
         lines = [f"warning: not kept in the history: {told}"]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, UnknownNameError
 from delayrig.hazards import hazard_of, refusal_on
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
@@ -63,8 +63,12 @@ def parse_guest(name: str) -> GuestProfile:
     """Parses a guest; raises `BadInputError` that says what would be right."""
     arch, mips, *rest = [*name.split("/"), "", ""]
     if arch not in {str(known) for known in Arch}:
-        hint = nearest(arch, [*map(str, Arch), *SETS], what="architectures and sets")
-        raise BadInputError(f"--guest {name!r}: no architecture {arch!r}", hint=hint)
+        raise UnknownNameError(
+            f"--guest {name!r}: no architecture {arch!r}",
+            arch,
+            [*Arch, *SETS],
+            what="architectures and sets",
+        )
     shift = shift_for_mips(float(mips)) if re.fullmatch(r"\d+(\.\d+)?", mips) else None
     if shift is None:
         raise BadInputError(
@@ -85,8 +89,8 @@ def parse_guest(name: str) -> GuestProfile:
 def _hazard(word: str, name: str, *, also: Iterable[str] = ()) -> Hazard:
     if word.partition(":")[0] not in HAZARDS:
         known = [*HAZARDS, *also, "highres=off", "nohz=off", "nohz_full=CPUS"]
-        raise BadInputError(
-            f"--guest {name!r}: unknown word {word!r}", hint=nearest(word, known, what="words")
+        raise UnknownNameError(
+            f"--guest {name!r}: unknown word {word!r}", word, known, what="words"
         )
     return hazard_of(word)
 

@@ -25,7 +25,8 @@ from delayrig.features.repro.look import Look
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
-from delayrig.plan.request import Request, check_out
+from delayrig.plan.request import Request
+from delayrig.run.out_folder import check_out
 from delayrig.run.runner import Trials, trial_folder
 from delayrig.subjects.delay_function import DelayOptions
 

@@ -29,12 +29,13 @@ from delayrig.features.history import recording
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
-from delayrig.plan.request import Request, check_out
+from delayrig.plan.cells import count_cells
+from delayrig.plan.request import Request
 from delayrig.present.console import FittedTable, plain_table
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
-from delayrig.run.resume import check_begun
+from delayrig.run.out_folder import check_begun, check_out
 from delayrig.subjects.delay_function import DelayOptions
 
 VALUES_MIN = 6
@@ -206,11 +207,12 @@ def run(
 ) -> None:
     """Runs a plan: every cell in its guest, a verdict for each, and the answer."""
     paths = find_paths()
-    if dry_run and not cells.patterns and (count := cells.count(paths)) > LISTED_MAX:
+    plan = cells.read_plan(paths)
+    if dry_run and not cells.patterns and (count := count_cells(plan)) > LISTED_MAX:
         tell_json({"cells_at_most": count})
         note(f"{count:,} cells at most, too many to list: --cell PATTERN lists some of them")
         return
-    choice = cells.choose(paths)
+    choice = cells.choose(plan)
     if dry_run:
         tell_json([cell.id for cell in choice.cells])
         for cell in choice.cells:
@@ -222,21 +224,21 @@ def run(
     folder = cells.out or cli.default_out(cells.plan)
     request = cells.request(choice, folder, recording.own_words(), delay)
     request = replace(request, resume=resume, reuses_guests=not no_reuse)
-    if resume:
-        check_begun(cells.out)
-    else:
+    if not resume:
         check_out(folder, choice.cells)
+    else:
+        check_begun(cells.out)
     results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
-    code = exit_code_of_run(results.cells, results.contrasts)
     tell_json(results)
+    report = report_of_run(results)
     console = make_console(stderr=speaks(wanted))
     try:
-        print_results(results, code, console, out=str(folder))
-        write_formats(wanted, report_of_run(results))
+        print_results(results, report.lines, console, out=str(folder))
+        write_formats(wanted, report)
     finally:
         # Keep the run even if printing fails.
-        recording.record(kept_in, folder, results)
-    sys.exit(code)
+        recording.record_run(kept_in, folder, results, report.code)
+    sys.exit(report.code)
 
 
 @click.command("repeat", cls=cli.RigCommand)
@@ -260,7 +262,7 @@ def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds
     averaged: the exit code is that of a run which holds every round.
     """
     paths = find_paths()
-    choice = cells.choose(paths)
+    choice = cells.choose(cells.read_plan(paths))
     folder = cells.out or cli.default_out(f"repeat-{Path(cells.plan).stem}")
     request = replace(cells.request(choice, folder, sys.argv[1:]), contrasts=[])
     check_out(folder, choice.cells, name=FILE_NAME)

@@ -17,7 +17,7 @@ from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Programmer
 from delayrig.present.console import say
-from delayrig.run.resume import check_begun
+from delayrig.run.out_folder import check_begun
 from delayrig.subjects.delay_function import DelayOptions
 
 PLAN = "survey"

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, UnknownNameError
 from delayrig.base.text import counted
 from delayrig.base.toml import read_toml
 from delayrig.hazards import cores_needed, ordered_hazards, parse_hazards
@@ -148,8 +148,9 @@ def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
     """Raises `BadInputError` for a weight of a profile without jobs, and if all weights are 0."""
     for name in weights:
         if name not in profiles:
-            hint = nearest(name, list(profiles), what="guests")
-            raise BadInputError(f"{OPTION}: no job runs on {name!r}", hint=hint)
+            raise UnknownNameError(
+                f"{OPTION}: no job runs on {name!r}", name, profiles, what="guests"
+            )
     if not any(weights.get(name, 1) for name in profiles):
         raise BadInputError(f"{OPTION}: every guest has a weight of 0", hint=WEIGHT_HOW)
 

@@ -25,7 +25,8 @@ from delayrig.lanes.header import host_facts
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.events import read_events
 from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
-from delayrig.plan.request import Request, check_out
+from delayrig.plan.request import Request
+from delayrig.run.out_folder import check_out
 from delayrig.run.resume import done_cells
 from delayrig.run.runner import Progress, run_request
 

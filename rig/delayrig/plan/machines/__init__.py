@@ -13,8 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError
 from delayrig.base.toml import read_toml
+from delayrig.plan.schema import find_file, shipped_names
 
 FOLDER = Path(__file__).parent
 CORES_MAX = 8
@@ -51,24 +52,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return [tier.mips for tier in self.tier for _ in range(tier.cores)]
 
 
-def shipped_names(folder: Path) -> list[str]:
-    """Returns the names of the plans or machines that come with the rig."""
-    return sorted(file.stem for file in folder.glob("*.toml"))
-
-
 def machine_names() -> list[str]:
     return shipped_names(FOLDER)
-
-
-def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
-    """Returns a file of the folder, or a user's own; `own` is the end of the hint."""
-    names = shipped_names(folder)
-    if name in names:
-        return folder / f"{name}.toml"
-    if "/" in name or name.endswith(".toml"):
-        return Path(name)
-    hint = f"{nearest(name, names, what=f'{what}s')}; {own}"
-    raise BadInputError(f"unknown {what} {name!r}", hint=hint)
 
 
 @cache

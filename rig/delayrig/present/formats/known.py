@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.atomic_file import json_document, write_atomically
-from delayrig.base.errors import BadInputError, nearest
+from delayrig.base.errors import BadInputError, UnknownNameError
 from delayrig.present.formats import text
 from delayrig.present.formats.junit import as_junit
 from delayrig.present.formats.kcidb import as_kcidb
@@ -58,8 +58,8 @@ def wanted_formats(words: Sequence[str]) -> list[Wanted]:
 def _wanted(word: str) -> Wanted:
     name, _, file = word.partition(":")
     if name not in FORMATS:
-        raise BadInputError(
-            f"--format {word}: unknown format {name!r}", hint=nearest(name, FORMATS, what="formats")
+        raise UnknownNameError(
+            f"--format {word}: unknown format {name!r}", name, FORMATS, what="formats"
         )
     if file and file != STDOUT and not Path(file).parent.is_dir():
         raise BadInputError(

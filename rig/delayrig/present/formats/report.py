@@ -132,9 +132,10 @@ STATES_OF_OUTCOMES = {
 def report_of_run(results: Results) -> Report:
     """Returns the report of a run, with cells rated by what their plan expects."""
     code = exit_code_of_run(results.cells, results.contrasts)
+    missing = not_provided_lines([results])
     return Report(
         title=f"plan {results.run.plan}",
-        lines=[answer(results, code), *not_provided_lines([results]), *lost_lines(results.cells)],
+        lines=[answer(results, code), *missing, *lost_lines(results.cells)],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,

@@ -52,6 +52,7 @@ machine. A user's settings, in Dask's files or `DASK_` variables, have precedenc
 async def connect(asked: ClusterOptions, jobs: int, paths: Paths) -> AsyncIterator[Client]:
     """Yields a client of that scheduler; raises `RigFaultError` if it does not answer."""
     _set_up_dask()
+    security = _security(asked)
     if asked.local_workers:
         async with (
             _started_here(asked.local_workers, jobs, paths) as cluster,
@@ -59,20 +60,20 @@ async def connect(asked: ClusterOptions, jobs: int, paths: Paths) -> AsyncIterat
         ):
             yield client
         return
-    if asked.queue:
-        async with (
-            open_queue(asked.queue, _security(asked), _scheduler_options(), paths) as queue,
-            Client(queue, asynchronous=True) as client,
-        ):
+    if asked.address:
+        with _reaching("--cluster", asked):
+            await _await_answer(asked, security, "client")
+            client = await Client(
+                asked.address, asynchronous=True, security=security, timeout=REACHED_WITHIN_S
+            )
+        async with client:
             yield client
         return
-    security = _security(asked)
-    with _reaching("--cluster", asked):
-        await _await_answer(asked, security, "client")
-        client = await Client(
-            asked.address, asynchronous=True, security=security, timeout=REACHED_WITHIN_S
-        )
-    async with client:
+    assert asked.queue is not None
+    async with (
+        open_queue(asked.queue, security, _scheduler_options(), paths) as queue,
+        Client(queue, asynchronous=True) as client,
+    ):
         yield client
 
 

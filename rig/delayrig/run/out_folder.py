@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run a folder: its owner holds a lock, which the kernel drops however the owner ends."""
+"""The --out folder: whether a run can be kept there, and a lock, as one run at a time uses it.
+
+The kernel drops the lock however its owner ends.
+"""
 
 import contextlib
 import datetime as dt
 import fcntl
 import os
 import shlex
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +19,17 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.errors import NOT_JSON, BadInputError
+from delayrig.model.cell import REGION_KIB, Cell
 from delayrig.model.result import FILE_NAME as RESULTS
+from delayrig.run.resume import FILE_NAME as BEGUN
 
-FILE_NAME = "run.lock"
+LOCK = "run.lock"
 OTHERWISE = "wait until it ends, or name another folder with --out"
 STARTING_WITHIN_S = 5.0
 """The time to wait: a child of a killed owner also holds the lock until its execve(2)."""
 LOOKS_EACH_S = 0.02
+REGION_BYTES_MAX = 2 << 20
+"""The disk space that a cell needs for each 64 KiB of its region."""
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +40,59 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     since: str
 
 
+def check_out(out: Path, cells: list[Cell], *, name: str = RESULTS) -> None:
+    """Makes the folder; raises `BadInputError` if a run cannot be kept there.
+
+    `name` is the file that every run of this kind writes there.
+    """
+    try:
+        if (out / name).exists():
+            raise BadInputError(
+                f"--out {out}: holds a run already, finished or interrupted",
+                hint="name another folder, or move that one away",
+            )
+        _check_space(out, cells)
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise BadInputError(
+            f"--out {out}: {os.strerror(error.errno or 0)}",
+            hint="name a folder that you may write to",
+        ) from error
+
+
+def _check_space(out: Path, cells: list[Cell]) -> None:
+    there = next(folder for folder in [out, *out.absolute().parents] if folder.is_dir())
+    regions = sum(max(cell.region_kib, REGION_KIB) for cell in cells) // REGION_KIB
+    needed = regions * REGION_BYTES_MAX
+    usage = shutil.disk_usage(there)
+    if usage.total and usage.free < needed:
+        raise BadInputError(
+            f"--out {out}: {usage.free >> 20} MiB free, and {len(cells)} cells may need"
+            f" {needed >> 20} MiB",
+            hint="name a folder with more space, or run fewer cells",
+        )
+
+
+def check_begun(out: Path | None) -> None:
+    """Raises `BadInputError` if there is no run to resume."""
+    if out is None:
+        raise BadInputError("--resume: of which run?", hint="name its folder with --out")
+    if not (out / BEGUN).is_file():
+        raise BadInputError(
+            f"--resume: {out} has no {BEGUN}, so no run was begun there",
+            hint="name the --out folder of a run that was interrupted",
+        )
+
+
 @contextlib.contextmanager
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
     """Makes the folder and keeps other runs out of it.
 
     Raises `BadInputError` if another run uses it, or has ended there after `asked_s`.
     """
-    path = out / FILE_NAME
+    path = out / LOCK
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = _acquire(path, out)
