@@ -31,7 +31,8 @@ from delayrig.features.lists import chips, hazards, machines, plans, subjects
 from delayrig.features.proposal.command import proposal
 from delayrig.features.report.command import report
 from delayrig.features.repro.command import repro, shrink
-from delayrig.features.run.command import repeat_cells, run
+from delayrig.features.run.command import run
+from delayrig.features.run.repeat import repeat_cells
 from delayrig.features.run.try_cells import try_flashrom
 from delayrig.features.selfcheck.command import benchmark, selfcheck
 from delayrig.features.survey.command import survey

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-from delayrig.features.run.command import (
+from delayrig.features.run.repeat import (
     FILE_NAME,
     VALUES_MIN,
     Budget,

@@ -40,7 +40,9 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supplies:
+class Goods:
+    """Images, kernels and programs that are files on this machine."""
+
     images: dict[Arch, GuestImage]
     device_images: dict[Arch, GuestImage]
     """Images of guests that have a programmer as a device, with the chip behind it."""
@@ -50,6 +52,10 @@ class Supplies:
     """Subjects by name and architecture, without those that no such guest can run."""
     libraries: dict[str, Subject]
     """Libraries by subject, without subjects for which no library is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplies(Goods):
     snapshots: "Snapshots"
     missing: dict[Hashable, NotProvided]
     """The parts that the archive did not deliver, by `Need` and key."""

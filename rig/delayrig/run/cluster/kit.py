@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -16,7 +16,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.supplies import Snapshots, Supplies, image_of_shape
+from delayrig.lanes.supplies import Goods, Snapshots, Supplies, image_of_shape
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.lane import EXACT_LANE
@@ -31,8 +31,6 @@ from delayrig.subjects.subject import Subject
 
 PATH_KEYS = ("archive", "initrd", "kernel", "modules", "path")
 """The keys of images, kernels and subjects that contain paths."""
-PARTS = ("images", "device_images", "kernels", "bridges", "subjects", "libraries")
-"""The fields of supplies that contain these."""
 K = TypeVar("K")
 T = TypeVar("T", GuestImage, Kernel, Subject)
 
@@ -47,15 +45,6 @@ class KitFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goods:
-    """Supplies with relative paths, so that they can be sent to another machine."""
-
-    parts: dict[str, dict[Any, Any]]
-    """The fields of the supplies that `PARTS` names."""
-    shapes: list[GuestShape]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
     """Everything that is the same for many cells."""
 
@@ -63,6 +52,9 @@ class Kit:
     request: Request
     """The request without its cells, which come in batches, and without local options."""
     goods: Goods
+    """The supplies, with paths below the state folder, wherever that is."""
+    shapes: list[GuestShape]
+    """The shapes of the guests whose snapshots a worker makes."""
     watched: Mapping[str, tuple[DelayFunction, ...]]
     chip_names: Mapping[tuple[str, str], str]
     files: list[KitFile]
@@ -78,7 +70,8 @@ def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
         request=replace(
             cell_runner.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
         ),
-        goods=_packed(lane.supplies, paths.state),
+        goods=_moved(lane.supplies, lambda path: str(Path(path).relative_to(paths.state))),
+        shapes=lane.supplies.snapshots.shapes,
         watched=cell_runner.watched,
         chip_names=cell_runner.chip_names,
         files=_files_of(lane.supplies, paths.state),
@@ -90,7 +83,7 @@ def open_cell_runner(
     kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]
 ) -> CellRunner:
     """Returns the run's cell runner on a worker, which has all files by now."""
-    supplies = _unpacked(kit.goods, paths)
+    supplies = _supplies_of(kit, paths)
     return CellRunner(
         request=kit.request,
         lane=lane(kit.request, supplies),
@@ -130,37 +123,46 @@ def _virtual(lane: Lane) -> VirtualLane:
     return found
 
 
-def _packed(supplies: Supplies, state: Path) -> Goods:
-    def below(path: str) -> str:
-        return str(Path(path).relative_to(state))
-
-    parts = {name: _moved_all(getattr(supplies, name), below) for name in PARTS}
-    return Goods(parts=parts, shapes=supplies.snapshots.shapes)
-
-
-def _unpacked(goods: Goods, paths: Paths) -> Supplies:
-    def placed(path: str) -> str:
-        return str(paths.state / path)
-
-    parts = {name: _moved_all(things, placed) for name, things in goods.parts.items()}
-    images, device_images, kernels = (parts[name] for name in PARTS[:3])
+def _supplies_of(kit: Kit, paths: Paths) -> Supplies:
+    goods = _moved(kit.goods, lambda path: str(paths.state / path))
     shapes = {
-        shape: image_of_shape(shape, images, device_images, kernels) for shape in goods.shapes
+        shape: image_of_shape(shape, goods.images, goods.device_images, goods.kernels)
+        for shape in kit.shapes
     }
-    return Supplies(**parts, snapshots=Snapshots(shapes, paths, _unheard), missing={})
+    return Supplies(
+        images=goods.images,
+        device_images=goods.device_images,
+        kernels=goods.kernels,
+        bridges=goods.bridges,
+        subjects=goods.subjects,
+        libraries=goods.libraries,
+        snapshots=Snapshots(shapes, paths, _unheard),
+        missing={},
+    )
 
 
 def _unheard(what: str) -> None:
     """Ignores a message, because nobody watches a worker."""
 
 
-def _moved_all(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T]:
-    return {key: _moved(thing, change) for key, thing in things.items()}
+def _moved(goods: Goods, change: Callable[[str], str]) -> Goods:
+    """Returns the goods with changed paths."""
+    return Goods(
+        images=_all_moved(goods.images, change),
+        device_images=_all_moved(goods.device_images, change),
+        kernels=_all_moved(goods.kernels, change),
+        bridges=_all_moved(goods.bridges, change),
+        subjects=_all_moved(goods.subjects, change),
+        libraries=_all_moved(goods.libraries, change),
+    )
 
 
-def _moved(thing: T, change: Callable[[str], str]) -> T:
-    keys = [key for key in PATH_KEYS if getattr(thing, key, "")]
-    return msgspec.structs.replace(thing, **{key: change(getattr(thing, key)) for key in keys})
+def _all_moved(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T]:
+    def moved(thing: T) -> T:
+        keys = [key for key in PATH_KEYS if getattr(thing, key, "")]
+        return msgspec.structs.replace(thing, **{key: change(getattr(thing, key)) for key in keys})
+
+    return {key: moved(thing) for key, thing in things.items()}
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
