@@ -240,8 +240,8 @@ def test_run_in_the_background_starts_its_programs_as_from_a_terminal() -> None:
 
 FAR_AWAY = """\
 import os, subprocess, sys
-from tests.runner.children import adopt_orphans, end_descendants
-adopt_orphans()
+from tests.runner.children import Children, end_descendants
+Children().adopt_orphans()
 words = ["sh", "-c", "setsid sleep 600 >/dev/null & echo $!"]
 print(subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip(), flush=True)
 end_descendants()
@@ -253,6 +253,24 @@ def test_orphan_in_a_session_of_its_own_ends_with_the_run() -> None:
         [sys.executable, "-c", FAR_AWAY], stdout=subprocess.PIPE, text=True, check=True
     )
     assert not is_running(int(done.stdout))
+
+
+ORPHAN = """\
+import subprocess, sys, time
+from pathlib import Path
+from tests.runner.children import Children
+Children().adopt_orphans()
+words = ["sh", "-c", "setsid sleep 0.2 >/dev/null & echo $!"]
+orphan = Path("/proc") / subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout.strip()
+deadline_s = time.monotonic() + float(sys.argv[1])
+while orphan.exists() and time.monotonic() < deadline_s:
+    time.sleep(0.05)
+sys.exit(orphan.exists())
+"""
+
+
+def test_ended_orphan_keeps_no_number() -> None:
+    subprocess.run([sys.executable, "-c", ORPHAN, str(LIMIT_S)], check=True)
 
 
 def files_for(name: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.runner import resume
 from tests.runner.arguments import Options, UsageError, help_text, read_options
-from tests.runner.children import adopt_orphans, end_descendants
+from tests.runner.children import end_descendants
 from tests.runner.layers import LAYERS
 from tests.runner.memory import failed_last
 from tests.runner.one_file import check_files, python_file
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.help:
         sys.stdout.write(help_text({name: layer.about for name, layer in LAYERS.items()}))
         return PASSED
-    adopt_orphans()
+    places.children.adopt_orphans()
     try:
         return set_up_and_run(places, options, files)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from typing import TextIO
 GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 """The signals that end a program, each with its time limit. On the first one pytest cleans up."""
 LOOK_S = 0.05
+REAP_S = 1.0
 AS_FROM_A_TERMINAL = ("env", "--default-signal=INT,HUP,QUIT")
 """Under nohup, and after `&` in a script, signals are ignored that tests and `end()` send."""
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -81,6 +82,23 @@ class Children:
             process.returncode = 0  # run() waits for it: Popen does not report CPU time.
             return process.pid
 
+    def adopt_orphans(self) -> None:
+        """Makes this process the parent of orphaned descendants, also of those in other sessions.
+
+        It waits for those that end. Tests of kills leave a thousand, and each keeps its number.
+        """
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        threading.Thread(target=self._reap_orphans, daemon=True).start()
+
+    def _reap_orphans(self) -> None:
+        while True:
+            time.sleep(REAP_S)
+            for process in _children_of_this():
+                with contextlib.suppress(ChildProcessError, ProcessLookupError), self._lock:
+                    # Whoever starts a program here, in a session or in ours, waits for it.
+                    if process not in self._running and os.getsid(process) != os.getsid(0):
+                        os.waitpid(process, os.WNOHANG)
+
     def end(self) -> None:
         """Interrupts all programs, and kills those that do not end; none can start afterwards."""
         with self._lock:
@@ -111,9 +129,12 @@ def _is_alive(group: int) -> bool:
     return True
 
 
-def adopt_orphans() -> None:
-    """Makes this process the parent of orphaned descendants, also of those in other sessions."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def _children_of_this() -> list[int]:
+    found: list[int] = []
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
+    return found
 
 
 def end_descendants() -> None:
