@@ -315,6 +315,10 @@ static bool nor_has_lock(const struct part *part, uint8_t opcode)
 	}
 }
 
+/*
+ * Suspend and resume. A suspended program, or erase of a block, keeps the rest of its time. A part
+ * holds one of them.
+ */
 static bool can_suspend(const struct chip *chip)
 {
 	if (chip->spi.suspended.open)
@@ -391,6 +395,7 @@ static bool nor_has_resume(const struct part *part, uint8_t opcode)
 	return part->spi->suspend.resume_opcode == opcode;
 }
 
+/* Software reset: cuts off the work, drops what is suspended, and leaves all modes. */
 #define OP_RESET_F0 0xF0
 
 static void nor_run_reset_enable(struct chip *chip, const struct spi_request *request)
@@ -463,6 +468,7 @@ static bool nor_has_reset(const struct part *part, uint8_t opcode)
 	return part->spi->soft_reset.ns > 0 && !(part->spi->features & SPI_HAS_RESET_F0);
 }
 
+/* The commands that all have: program, erase, status and its flags, SFDP. */
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */
 
