@@ -19,6 +19,7 @@ from delayrig.features.selfcheck.known_bad import (
     known_bad_page,
     summary,
 )
+from delayrig.hazards.of_cell import check_cell
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit
@@ -270,6 +271,11 @@ def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> Non
     assert ran == set(MISTAKES) | {"bundled"}
     for name, same in groupby(usual, key=lambda cell: cell.name):
         assert next(same).subject == "bundled", name
+
+
+def test_plan_asks_of_no_chip_what_it_cannot_do() -> None:
+    for cell in CELLS:
+        check_cell(cell, CHIPS[cell.chip], "known-bad")
 
 
 FOLDER = CHECKOUT / "flashrom" / "past_mistakes"

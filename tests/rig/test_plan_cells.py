@@ -125,10 +125,11 @@ def test_canary_expects_a_conviction_and_a_control_none_whatever_the_rules(
     assert (cell.role, cell.expect) == (role, expect)
 
 
-@pytest.mark.parametrize("region_kib", [1, 64, 1024])
+@pytest.mark.parametrize("region_kib", [1, 64, 1024, 16384])
 @pytest.mark.parametrize("text", [GROUP, SINGLE])
 def test_region_of_a_group_or_a_cell_is_that_of_its_cells(text: str, region_kib: int) -> None:
-    cells = cells_of(HEAD + text.replace("]]\n", f"]]\nregion_kib = {region_kib}\n"))
+    large = text.replace("M25P80", "W25Q128JV")
+    cells = cells_of(HEAD + large.replace("]]\n", f"]]\nregion_kib = {region_kib}\n"))
     assert [cell.region_kib for cell in cells] == [region_kib] * 2
 
 

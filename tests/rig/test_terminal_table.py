@@ -18,6 +18,7 @@ from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
+from delayrig.present.formats.report import answer_lines
 from delayrig.present.results import UNWATCHED, answer, cell_table, print_results
 from rich.console import Console
 
@@ -122,7 +123,7 @@ CONTROL = make_cell(name="control", role=Role.CONTROL)
 
 def printed_results(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
     results = Results(run=make_run_header(), cells=list(cells))
-    lines = [answer(results, code)]
+    lines = answer_lines(results, code)
     return shown(lambda console: print_results(results, lines, console, out="out"), 200)
 
 

@@ -102,7 +102,7 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
     """The delays of one length that one call site asked for."""
 
     callers: list[str]
-    """The frames of its call stack, the UnknownNameError first; empty if unknown."""
+    """The frames of its call stack, the nearest first; empty if unknown."""
     requested_ns: int
     count: int
     short: int

@@ -2,7 +2,6 @@
 """Makes cells from the words of a plan."""
 
 import fnmatch
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -24,7 +23,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_of, device_refusal
 from delayrig.model.shape import shift_for_mips
-from delayrig.plan.check import CheckedPlan, dimensions_of, hazards_of, is_possible
+from delayrig.plan.check import CheckedPlan, combinations_of, dimensions_of, hazards_of, is_possible
 from delayrig.plan.machines import budget_mips, find_machine, scaled_mips
 from delayrig.plan.schema import (
     Group,
@@ -121,9 +120,9 @@ def _count_points(group: Group) -> int:
     if group.strength is not None:
         return len(_rows(group))
     factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
-    deciding = {name: factors.pop(name) for name in DECIDING}
-    possible = sum(map(is_possible, _combinations(deciding)))
-    return possible * math.prod(map(len, factors.values()))
+    possible = sum(map(is_possible, combinations_of(factors, *DECIDING)))
+    others = [len(values) for name, values in factors.items() if name not in DECIDING]
+    return possible * math.prod(others)
 
 
 def _group_cells(checked: CheckedPlan, seed: int) -> Iterator[Cell]:
@@ -154,7 +153,7 @@ def _rows(group: Group) -> list[dict[str, Any]]:
     """Returns the points of a group: a covering array, or all that are possible."""
     factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
     if group.strength is None:
-        return list(filter(is_possible, _combinations(factors)))
+        return list(filter(is_possible, combinations_of(factors)))
     spread = dimensions_of(factors)
     alone = {name: factors[name][0] for name in factors if name not in spread}
     rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
@@ -192,11 +191,6 @@ def _cell(
         deadline_ms=MS_PER_S * (owner.deadline_s or checked.plan.deadline_s),
         seed=seed,
     )
-
-
-def _combinations(factors: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    for values in itertools.product(*factors.values()):
-        yield dict(zip(factors, values, strict=True))
 
 
 def _core_mips(point: Point) -> tuple[float, ...]:

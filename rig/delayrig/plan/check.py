@@ -98,20 +98,23 @@ def check_plan(
         chips=chips,
         recipes=recipes,
     )
+    on_main = _Check(checked, main)
     for number, group in enumerate(plan.group):
-        _Check(checked, main).group(group, f"group[{number}]")
+        on_main.group(group, f"group[{number}]")
     for number, (single, own) in enumerate(zip(plan.cell, checked.single_lanes, strict=True)):
         if own:
             _Check(checked, own).single(single, f"cell[{number}]")
     for number, rule in enumerate(plan.rule):
-        _Check(checked, main).choice(Expect, rule.expect, f"rule[{number}].expect")
+        on_main.choice(Expect, rule.expect, f"rule[{number}].expect")
     _check_subjects(plan, source, given, recipes)
     return checked
 
 
-def combinations_of(factors: dict[str, list[Any]], *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yields each combination of the values of those dimensions."""
-    return itertools.product(*(factors[name] for name in names))
+def combinations_of(factors: dict[str, list[Any]], *names: str) -> Iterator[dict[str, Any]]:
+    """Yields each combination of the values of those dimensions; without names, of all."""
+    chosen = names or tuple(factors)
+    for values in itertools.product(*(factors[name] for name in chosen)):
+        yield dict(zip(chosen, values, strict=True))
 
 
 def dimensions_of(factors: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -188,12 +191,11 @@ class _Check:
                 raise self._error(f"'{key}.{name}' is empty", hint="give it a value")
             for choice in choices:
                 self._value(name, choice, f"{key}.{name}")
-        for machine, mips, cores in combinations_of(factors, "machine", "mips", "cores"):
-            self._speed(machine, {"mips": mips, "cores": cores}, key)
-        parts = ("timers", "load", "kernel", "hazards")
-        for words in combinations_of(factors, *parts):
+        for speed in combinations_of(factors, "machine", "mips", "cores"):
+            self._speed(speed.pop("machine"), speed, key)
+        for parts in combinations_of(factors, "timers", "load", "kernel", "hazards"):
             with self._named(f"{key}.hazards"):
-                together = hazards_of(dict(zip(parts, words, strict=True)))
+                together = hazards_of(parts)
             for arch in map(Arch, factors["arch"]):
                 self._architecture(arch, together, key)
 
@@ -291,15 +293,14 @@ class _Check:
 
 def _check_subjects(plan: Plan, source: str, given: list[str], recipes: Recipes) -> None:
     owners = list(_owners(plan))
-    named = [("--subject", given)]
-    named += [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
+    named = [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
     named += [(f"{key}.subject", own_subjects(owner)) for key, owner in owners]
     named += [
         (f"contrast[{number}]", [contrast.subject, contrast.against])
         for number, contrast in enumerate(plan.contrast)
     ]
-    for key, names in named:
-        where = key if key.startswith("--") else f"{source}: key '{key}'"
+    places = [("--subject", given), *((f"{source}: key '{key}'", names) for key, names in named)]
+    for where, names in places:
         for name in names:
             check_subject(name, recipes, where)
     for key, owner in owners:

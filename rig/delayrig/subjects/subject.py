@@ -4,7 +4,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -158,26 +158,26 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
 
     `where` is the origin of the name: an option, or a key of a plan.
     """
-    known = known_subjects(recipes)
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
-        elif name not in known and not name.startswith(GIT_PREFIX):
-            _check_changed(name, recipes, known)
-        elif name not in known:
+        elif name.startswith(GIT_PREFIX):
             known_source(name, find_paths())
+        else:
+            _check_known(name, recipes)
     except BadInputError as error:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
 
 
-def _check_changed(name: str, recipes: Recipes, known: Iterable[str]) -> None:
-    """Checks the name of a disguised program, or of one for another C library; as above."""
+def _check_known(name: str, recipes: Recipes) -> None:
+    """Raises `BadInputError` for an unknown name; the rig disguises only programs of its own."""
     disguises, disguised_name = split_disguises(name)
     libc, plain = split_libc(disguised_name)
-    ours = [each for each in known if each not in recipes.subjects or not (disguises or libc)]
-    if plain not in ours:
+    packaged = recipes.subjects if disguises or libc else ()
+    known = [each for each in known_subjects(recipes) if each not in packaged]
+    if plain not in known:
         raise UnknownNameError(
-            f"unknown subject {name!r}", name, ours, what="subjects", listed_by=LISTED_BY
+            f"unknown subject {name!r}", name, known, what="subjects", listed_by=LISTED_BY
         )
 
 

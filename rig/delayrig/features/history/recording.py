@@ -21,10 +21,10 @@ from delayrig.features.history.address import (
     without_passwords,
 )
 from delayrig.model.result import Results
+from delayrig.present.console import say
 
 if TYPE_CHECKING:
     from delayrig.features.history.store import Added
-from delayrig.present.console import say
 
 history_url = click.option(
     "--history",

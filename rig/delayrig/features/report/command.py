@@ -23,7 +23,7 @@ from delayrig.features.report.source import (
 )
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import say
-from delayrig.present.formats.report import report_of_run
+from delayrig.present.formats.report import answer_lines
 from delayrig.present.results import print_results
 
 
@@ -141,6 +141,6 @@ def _print(sources: Sources, console: Console) -> None:
         if run.spread:
             console.print("Of several rounds: each cell as in its median one", markup=False)
         where = run.path if run.folder else run.path.parent
-        lines = report_of_run(run.results).lines
+        lines = answer_lines(run.results, run.code)
         print_results(run.results, lines, console, out=str(where))
         console.print()

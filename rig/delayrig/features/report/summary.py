@@ -18,7 +18,7 @@ from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
-from delayrig.present.formats.report import report_of_run
+from delayrig.present.formats.report import answer_lines
 from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
 from delayrig.present.results import evidence_lines, remarks
@@ -51,13 +51,14 @@ def summary_of(sources: Sources) -> Markup:
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
     else:
-        parts += [paragraphs(dict.fromkeys(_notes(run))) for run in sources.runs[-1:]]
+        parts += [paragraphs(dict.fromkeys(_lines(run)[1:])) for run in sources.runs[-1:]]
     parts += [_made_of(run) for run in sources.runs]
     return Markup("").join(parts)
 
 
-def _notes(run: RunSource) -> list[str]:
-    return [*report_of_run(run.results).lines[1:], *remarks(run.results)]
+def _lines(run: RunSource) -> list[str]:
+    """Returns the answer of the run, and all remarks on it."""
+    return [*answer_lines(run.results, run.code), *remarks(run.results)]
 
 
 def _made_of(run: RunSource) -> Markup:
@@ -88,12 +89,10 @@ def _decision(gate: GateSource) -> Markup:
 
 def _run(run: RunSource) -> Markup:
     label = f"{run.label}: " if run.label else ""
-    report = report_of_run(run.results)
-    answer, *notes = report.lines
-    lead = _lead(report.code, label + answer)
+    answer, *notes = _lines(run)
+    lead = _lead(run.code, label + answer)
     found = Counter(cell.verdict for cell in run.results.cells)
     badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
-    notes += remarks(run.results)
     if run.results.run.interrupted:
         notes.append("The run was interrupted: cells that its plan has are not in it.")
     return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)

@@ -64,10 +64,10 @@ def run(
     folder = cells.out or cli.default_out(cells.plan)
     request = cells.request(choice, folder, recording.own_words(), delay)
     request = replace(request, resume=resume, reuses_guests=not no_reuse)
-    if not resume:
-        check_out(folder, choice.cells)
-    else:
+    if resume:
         check_begun(cells.out)
+    else:
+        check_out(folder, choice.cells)
     results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
     tell_json(results)
     report = report_of_run(results)
