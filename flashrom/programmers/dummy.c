@@ -8,187 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dummy_record.h"
 #include "file.h"
 #include "link/fault.h" /* from emulators/ */
 #include "model/chip.h"
 #include "model/parallel.h"
-#include "record/events.h"
 #include "text.h"
-
-#define STEP_READINGS 1000
-
-/* The events file of a dummy programmer. Without a file the functions do nothing. */
-struct dummy_record {
-	struct outfile file;
-	struct events events;
-	struct run_facts facts;
-	struct event command; /* the write cycles of one command so far; none if write_len is 0 */
-};
-
-static bool is_on(const struct dummy_record *record)
-{
-	return record->file.stream != NULL;
-}
-
-/* Returns the smallest step seen, or 1 if the clock did not move. */
-static uint64_t measure_step_ns(const struct clock *clock)
-{
-	uint64_t before_ns = clock_now_ns(clock);
-	uint64_t step_ns = UINT64_MAX;
-
-	for (int i = 0; i < STEP_READINGS; i++) {
-		const uint64_t now_ns = clock_now_ns(clock);
-
-		if (now_ns > before_ns && now_ns - before_ns < step_ns)
-			step_ns = now_ns - before_ns;
-		before_ns = now_ns;
-	}
-	return step_ns == UINT64_MAX ? 1 : step_ns;
-}
-
-static int report_events(const struct log *log, const char *path, int error)
-{
-	log_error(log, "dummy: events=%s cannot be written: %s.\n", path, strerror(-error));
-	return error;
-}
-
-/* `path` may be NULL. Sets the clock in a copy of `facts`. Returns 0, or -errno (logged). */
-static int record_begin(struct dummy_record *record, const char *path,
-	const struct run_facts *facts, const struct clock *clock, const struct log *log)
-{
-	int error;
-
-	memset(record, 0, sizeof(*record));
-	if (path == NULL)
-		return 0;
-	error = outfile_open(&record->file, path);
-	if (error == 0)
-		error = events_init(&record->events, 1);
-	if (error != 0) {
-		outfile_deinit(&record->file);
-		return report_events(log, path, error);
-	}
-	record->facts = *facts;
-	record->facts.clock_name = "monotonic";
-	record->facts.clock_step_ns = measure_step_ns(clock);
-	record->facts.start_ns = clock_now_ns(clock);
-	return 0;
-}
-
-static void flush_command(struct dummy_record *record)
-{
-	if (record->command.write_len > 0)
-		events_append(&record->events, &record->command);
-	record->command.write_len = 0;
-}
-
-/* Writes the file, whole or not at all, and logs an error. */
-static void record_end(
-	struct dummy_record *record, const struct clock *clock, const struct log *log)
-{
-	const struct run_end end = {
-		.end_ns = clock_now_ns(clock),
-		.clean = record->events.lost_count == 0,
-	};
-	int error;
-
-	if (!is_on(record))
-		return;
-	flush_command(record);
-	error = jsonl_write(record->file.stream, &record->facts, &record->events, &end);
-	if (error == 0)
-		error = outfile_commit(&record->file);
-	if (error != 0)
-		(void)report_events(log, record->file.path, error);
-	outfile_deinit(&record->file);
-	events_deinit(&record->events);
-}
-
-/* Records a transfer of an SPI part, whose reply the driver got at `reply_ns`. */
-static void record_transfer(struct dummy_record *record, const struct chip_transfer *transfer,
-	const struct chip_facts *facts, uint64_t reply_ns)
-{
-	const struct event event = {
-		.kind = EVENT_SPI,
-		.write_len = (uint32_t)transfer->command_len,
-		.read_len = (uint32_t)transfer->reply_len,
-		.empty_ns = transfer->start_ns,
-		.read_ns = transfer->start_ns,
-		.reply_ns = reply_ns,
-		.wire_ns = transfer->end_ns - transfer->start_ns,
-		.chip = *facts,
-	};
-
-	if (is_on(record))
-		events_append(&record->events, &event);
-}
-
-static void begin_command(struct dummy_record *record, uint64_t start_ns)
-{
-	record->command = (struct event){
-		.kind = EVENT_CYCLE,
-		.empty_ns = start_ns,
-		.read_ns = start_ns,
-		.start_ns = start_ns,
-	};
-}
-
-/* A cycle that breaks a rule becomes an event of its own. */
-/* Records a write cycle. The cycles of one command become one event. */
-static void record_write_cycle(struct dummy_record *record, uint64_t start_ns, uint64_t end_ns,
-	const struct chip_facts *facts)
-{
-	const bool broken = facts->rule != CHIP_RULE_NONE;
-
-	if (!is_on(record))
-		return;
-	if (broken)
-		flush_command(record);
-	if (record->command.write_len == 0)
-		begin_command(record, start_ns);
-	event_add_cycle(&record->command, facts, end_ns - start_ns);
-	record->command.reply_ns = end_ns;
-	if (broken || !facts->partial)
-		flush_command(record);
-}
-
-/* Records read cycles of a part on a memory bus. */
-static void record_read_cycles(struct dummy_record *record, uint64_t start_ns, uint64_t end_ns,
-	uint32_t bytes, const struct chip_facts *facts)
-{
-	const struct event event = {
-		.kind = EVENT_CYCLE,
-		.read_len = bytes,
-		.empty_ns = start_ns,
-		.read_ns = start_ns,
-		.start_ns = start_ns,
-		.reply_ns = end_ns,
-		.wire_ns = end_ns - start_ns,
-		.chip = *facts,
-	};
-
-	if (!is_on(record))
-		return;
-	flush_command(record);
-	events_append(&record->events, &event);
-}
-
-/* Records a fault that takes effect. */
-static void record_fault(
-	struct dummy_record *record, uint64_t at_ns, const struct fault *fault, uint64_t nth)
-{
-	const struct event event = {
-		.kind = EVENT_FAULT,
-		.name = fault_kind_name(fault->kind),
-		.read_ns = at_ns,
-		.fault_at = fault_at_name(fault->at),
-		.fault_nth = nth,
-		.fault_ns = fault->hold_ns,
-	};
-
-	if (is_on(record))
-		events_append(&record->events, &event);
-}
 
 #define NS_PER_S UINT64_C(1000000000)
 #define WRITE_BYTES_MAX 4096
@@ -283,7 +108,7 @@ static const struct fault *hit(struct dummy *dummy, enum fault_kind kind)
 	const struct fault *fault = faults_hit(&dummy->faults, kind, FAULT_AT_REQUEST);
 
 	if (fault != NULL)
-		record_fault(&dummy->record, clock_now_ns(dummy->clock), fault,
+		dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault,
 			dummy->faults.seen[FAULT_AT_REQUEST]);
 	return fault;
 }
@@ -309,7 +134,7 @@ static void report_fault(void *context, const struct fault *fault, uint64_t nth)
 {
 	struct dummy *dummy = (struct dummy *)context;
 
-	record_fault(&dummy->record, clock_now_ns(dummy->clock), fault, nth);
+	dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault, nth);
 }
 
 /* The only fault of bytes that is accepted is `corrupt`, so each byte yields one byte. */
@@ -359,7 +184,7 @@ static int dummy_spi_command(struct programmer *programmer, const uint8_t *tx, s
 	chip_transfer(&dummy->chip, &transfer, &facts);
 	take_facts(dummy, &facts);
 	give_reply(dummy, rx, rx_bytes);
-	record_transfer(&dummy->record, &transfer, &facts, clock_now_ns(dummy->clock));
+	dummy_record_transfer(&dummy->record, &transfer, &facts, clock_now_ns(dummy->clock));
 	return 0;
 }
 
@@ -392,7 +217,7 @@ static void run_held_writes(struct dummy *dummy)
 		chip_write_cycle(&dummy->chip, start_ns, start_ns + cycle_ns,
 			dummy->held[i].address, dummy->held[i].value, &facts);
 		take_facts(dummy, &facts);
-		record_write_cycle(&dummy->record, start_ns, start_ns + cycle_ns, &facts);
+		dummy_record_write_cycle(&dummy->record, start_ns, start_ns + cycle_ns, &facts);
 	}
 	dummy->free_ns = start_ns;
 	wait_until_free(dummy);
@@ -439,7 +264,7 @@ static int dummy_read_bytes(
 	chip_read_cycles(&dummy->chip, start_ns, address, data, bytes, &facts);
 	take_facts(dummy, &facts);
 	dummy->free_ns = start_ns + bytes * dummy->chip.part->parallel->cycle_ns;
-	record_read_cycles(&dummy->record, start_ns, dummy->free_ns, (uint32_t)bytes, &facts);
+	dummy_record_read_cycles(&dummy->record, start_ns, dummy->free_ns, (uint32_t)bytes, &facts);
 	wait_until_free(dummy);
 	give_reply(dummy, data, bytes);
 	return 0;
@@ -500,7 +325,7 @@ static void dummy_destroy(struct programmer *programmer)
 	log_debug(dummy->log, "dummy: %u commands, %u of them not obeyed.\n", dummy->commands,
 		dummy->violations);
 	save_image(dummy);
-	record_end(&dummy->record, dummy->clock, dummy->log);
+	dummy_record_end(&dummy->record, dummy->clock, dummy->log);
 	free_dummy(dummy);
 }
 
@@ -612,7 +437,8 @@ static int begin_record(
 		.faults = dummy->faults.count > 0 ? dummy->faults.text : NULL,
 	};
 
-	return record_begin(&dummy->record, options->events, &facts, dummy->clock, dummy->log);
+	return dummy_record_begin(
+		&dummy->record, options->events, &facts, dummy->clock, dummy->log);
 }
 
 static int allocate(struct dummy *dummy, const struct part *part, const char *image)
