@@ -16,7 +16,7 @@ from delayrig.base.durations import rounded
 from delayrig.hazards import hazard_of
 from delayrig.hazards.hazard import Hazard
 from delayrig.judge.chip import DOUBTFUL_GRADES
-from delayrig.judge.site_waits import UNKNOWN, functions_of, length_class_ns
+from delayrig.judge.site_waits import UNKNOWN, functions_of, length_class_ns, wait_of
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import UNSAFE, CellResult, SiteWaits, Verdict
@@ -233,12 +233,8 @@ def _is_often(site: SiteWaits, cell: CellResult) -> bool:
     if not periods_ns or site.short < OFTEN_MIN:
         return False
     meets_few = site.requested_ns * MET_SELDOM < min(periods_ns)
-    same = [each.count for each in cell.waits if _length_at(each) == _length_at(site)]
+    same = [each.count for each in cell.waits if wait_of(each) == wait_of(site)]
     return meets_few and 2 * site.short > sum(same)
-
-
-def _length_at(site: SiteWaits) -> tuple[list[str], int]:
-    return site.callers, length_class_ns(site.requested_ns)
 
 
 def _of_site(site: SiteWaits, cell: CellResult) -> _Found:

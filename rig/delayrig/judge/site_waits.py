@@ -20,17 +20,18 @@ def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
     Good ones of a length that was cut short there are summed up apart, so that they can be counted.
     """
     judged = [delay for delay in delays if delay.is_judged]
-    cut = {_length_of(delay) for delay in judged if delay.is_short}
+    cut = {wait_of(delay) for delay in judged if delay.is_short}
     groups = defaultdict[tuple[object, ...], list[ObservedDelay]](list)
     for delay in judged:
-        is_cut = _length_of(delay) in cut
+        is_cut = wait_of(delay) in cut
         size_ns = (length_class_ns if is_cut else decade_ns)(delay.requested_ns)
         groups[delay.callers, delay.is_short, is_cut, size_ns].append(delay)
     return [_summed(same) for same in groups.values()]
 
 
-def _length_of(delay: ObservedDelay) -> tuple[tuple[str, ...], int]:
-    return delay.callers, length_class_ns(delay.requested_ns)
+def wait_of(wait: ObservedDelay | SiteWaits) -> tuple[tuple[str, ...], int]:
+    """Returns the call stack and the length class, which name a wait in two builds."""
+    return tuple(wait.callers), length_class_ns(wait.requested_ns)
 
 
 def _summed(same: list[ObservedDelay]) -> SiteWaits:

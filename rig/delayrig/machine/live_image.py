@@ -33,7 +33,6 @@ class LiveImage(msgspec.Struct, frozen=True, kw_only=True):
     kernel_sha256: str
     initrd: str
     initrd_sha256: str
-    packages: dict[str, str]
 
 
 def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) -> LiveImage:
@@ -58,7 +57,6 @@ def provide_live_image(recipe: GuestRecipe, paths: Paths, preparing: Preparing) 
         kernel_sha256=digest.of_file(folder / "vmlinuz"),
         initrd=str(initrd),
         initrd_sha256=digest.of_file(initrd),
-        packages=msgspec.json.decode((folder / PACKAGES).read_bytes()),
     )
 
 

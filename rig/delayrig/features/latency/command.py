@@ -161,7 +161,7 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
 @number_option(
     "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", click.FloatRange(4, 200)
 )
-@number_option("--eaters", 2, "CPU eaters beside the sleeps.", click.IntRange(1, 64))
+@number_option("--eaters", 2, "CPU eaters beside the sleeps.", click.IntRange(1, EATERS_MAX))
 @number_option("--count", 200, "Sleeps of each measurement.", click.IntRange(10, 2000))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for wakeup.json and .svg.")
 @click.option("--connect", metavar="URI", help="Runs guests through this libvirt.")
