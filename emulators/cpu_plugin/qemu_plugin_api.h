@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's TCG plugin ABI that the rig's plugins use: distributions ship no header for
+ * The part of QEMU's TCG plugin ABI that the rig's plugins use; distributions ship no header for
  * it. Names and layouts are QEMU's; the comments say what these plugins rely on.
  *
- * Everything is in API version 4 (QEMU 9.2), the first one that reads memory, and unchanged in 5
- * (QEMU 10.1). In version 6 qemu_plugin_read_register() returns bool; in version 7 callbacks have
- * other arguments.
+ * API version 4 (QEMU 9.2) has all of this; it is the first one that reads memory. Version 5 (QEMU
+ * 10.1) does not change any of it. In version 6 qemu_plugin_read_register() returns bool; in
+ * version 7 callbacks have other arguments.
  */
 #ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
 #define EMULATORS_CPU_QEMU_PLUGIN_API_H
@@ -35,7 +35,7 @@ typedef struct qemu_info_t {
 	} system;
 } qemu_info_t;
 
-/* Returns false if QEMU has no machine, or an API that these plugins do not know. */
+/* Returns true if QEMU emulates a whole machine and has an API that these plugins know. */
 static inline bool qemu_plugin_api_fits(const qemu_info_t *info)
 {
 	return info->system_emulation && info->version.cur >= QEMU_PLUGIN_API_MIN &&
@@ -81,7 +81,7 @@ void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_s
 /* Called in the thread that calls exit(), which may be a vCPU's; not when QEMU is killed. */
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
 
-/* @cb runs when a block is translated. What it registers runs with the block, in the same order. */
+/* @cb runs when a block is translated. Callbacks that it registers run with the block, in order. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
@@ -128,9 +128,9 @@ bool qemu_plugin_read_memory_vaddr(
 	uint64_t address, struct qemu_plugin_array *buffer, size_t bytes);
 
 /*
- * Exported, but not a part of the plugin interface. Under icount it may be called at the start of a
- * block and at its last instruction; anywhere else QEMU ends ("Bad icount read"). The time includes
- * the whole block.
+ * QEMU exports this function, but not as a part of the plugin interface. With icount, call it only
+ * at the start of a block or at its last instruction; elsewhere QEMU exits ("Bad icount read"). The
+ * time includes the whole block.
  */
 #define QEMU_CLOCK_VIRTUAL 1
 int64_t qemu_clock_get_ns(int type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An SPI bus while chip select is low, byte by byte, and whole transfers that use it. */
+/* A transfer on an SPI bus, byte by byte while chip select is low, or as a whole. */
 #include <assert.h>
 #include <string.h>
 
@@ -41,8 +41,8 @@ uint32_t spi_page_bytes(const struct chip *chip)
 }
 
 /*
- * Drops whole pages of data, which further bytes of the page replace. The rest is still too long
- * for every command whose length is limited.
+ * Drops whole pages of data: a program wraps at the end of its page, so later bytes replace them.
+ * The rest is still too long for every command with a limited length.
  */
 static void drop_replaced(struct chip *chip)
 {
@@ -103,7 +103,7 @@ uint8_t chip_preview(struct chip *chip, uint64_t now_ns)
 	uint8_t reply = drive(chip, now_ns);
 
 	if (wire->facts.owed && !facts.owed)
-		chip->debt.open = true; /* the read of the byte settles it, not the preview */
+		chip->debt.open = true; /* only the exchange of the byte settles the wait */
 	wire->facts = facts;
 	wire->replied_len = replied_len;
 	wire->has_address = has_address;
@@ -143,8 +143,8 @@ size_t chip_passed_len(const struct chip *chip, size_t *reply_len)
 }
 
 /*
- * Each byte of a reply that may change shows its own moment. The time of the bytes before the reply
- * is left out: a client that reads one byte sees the moment when the command began.
+ * A reply that may change is read byte by byte, each byte at its own time. The first byte shows the
+ * part when the command began: the time of the command's own bytes is left out.
  */
 static void listen_by_bytes(struct chip *chip, const struct chip_transfer *transfer)
 {
@@ -159,7 +159,7 @@ static void listen_by_bytes(struct chip *chip, const struct chip_transfer *trans
 	}
 }
 
-/* A power cut comes between whole transfers, never within one. */
+/* Power is never cut within a whole transfer, only between transfers. */
 void chip_transfer(
 	struct chip *chip, const struct chip_transfer *transfer, struct chip_facts *facts)
 {

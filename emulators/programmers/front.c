@@ -48,7 +48,7 @@ static void deselect_part(const struct spi_pins *pins, struct bus *bus, uint64_t
 	bus_deselect(bus, now_ns);
 }
 
-/* The reply was previewed before the first bit, so the result of the exchange is dropped. */
+/* drive_bit() reads the part's byte by bus_preview(), so the result of bus_exchange() is unused. */
 static void take_bit(struct spi_pins *pins, struct bus *bus, uint64_t now_ns, bool bit)
 {
 	pins->taken = (uint8_t)(pins->taken << 1 | bit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of any programmer, as records of fixed size. Appending formats nothing and opens no
- * file: a guest of 16 MIPS has no time for that between two requests. jsonl_write() writes the
+ * The events of any programmer, as records of fixed size. Appending one formats no text and opens
+ * no file: a guest of 16 MIPS has no time for that between two requests. jsonl_write() writes the
  * records at the end, to a file that appears when it is complete.
  */
 #ifndef EMULATORS_RECORD_EVENTS_H
@@ -24,7 +24,7 @@ enum event_kind {
 	EVENT_BARRIER, /* reached at read_ns, released at reply_ns */
 	EVENT_SERPROG, /* a request that is not for the chip */
 	EVENT_SPI,
-	EVENT_CYCLE,      /* cycles on a bus that is not SPI: all of a command, or of a read */
+	EVENT_CYCLE,      /* all cycles of a command or a read, on a bus that is not SPI */
 	EVENT_DISCONNECT, /* at read_ns */
 	EVENT_REFUSED,    /* at read_ns: a second client was refused */
 	EVENT_STARTS,     /* at read_ns: the part is in the state of that name */
@@ -44,22 +44,22 @@ struct event {
 	bool executed; /* executed by the request of a later record */
 	uint32_t write_len;
 	uint32_t read_len;
-	uint64_t empty_ns;      /* the last moment when the request was known to be incomplete */
+	uint64_t empty_ns;      /* the last time when the request was known to be incomplete */
 	uint64_t read_ns;       /* the request was read */
-	uint64_t arrived_ns;    /* by then the request had arrived; 0: not known */
+	uint64_t arrived_ns;    /* the request had arrived by then; 0: not known */
 	uint64_t reply_ns;      /* just before the reply was written */
 	uint64_t start_ns;      /* for EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* the time of the transfer on the emulated wire */
 	const char *fault_at;   /* for EVENT_FAULT: the thing that is counted */
 	uint64_t fault_nth;     /* its number, from 1 */
-	uint64_t fault_ns;      /* the delay of the device, UINT64_MAX: forever */
+	uint64_t fault_ns;      /* for how long something was held up; UINT64_MAX: for ever */
 	uint64_t bound;         /* for EVENT_GAVE_UP: the value of the bound */
 	struct chip_facts chip; /* for EVENT_SPI and EVENT_CYCLE */
 };
 
 /*
- * Adds a write cycle to the record of its command. The first cycle, with write_len 0 before it,
- * settles a wait.
+ * Adds a write cycle to the record of its command, whose write_len is 0 before the first cycle. The
+ * record keeps the first cycle's remaining busy time, and its margin unless a later cycle has one.
  */
 void event_add_cycle(struct event *command, const struct chip_facts *facts, uint64_t cycle_ns);
 
@@ -77,13 +77,13 @@ void events_deinit(struct events *events);
 void events_append(struct events *events, const struct event *event);
 
 /*
- * Puts the chip into the state, and records that even if no work is then under way: whoever judges
- * the client must know it.
+ * Puts the chip into the state and appends EVENT_STARTS, even if the part is not busy then, because
+ * the verdict needs the state.
  */
 void events_start_chip(
 	struct events *events, struct chip *chip, enum start_state state, uint64_t now_ns);
 
-/* Gives the cycles from @first on the connection times of @request, which executed them. */
+/* Copies the connection times of @request to the cycles that it executed, from @first on. */
 void events_stamp(struct events *events, size_t first, const struct event *request);
 
 /* Returns the record at @index, which must be below events->count. */

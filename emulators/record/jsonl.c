@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * This file puts lines together without printf(), and writes many at once: a slow guest formats a
- * hundred thousand lines. The longest line is `start`, which has the texts of a link and of faults,
+ * This file formats lines without printf() and writes many at once, because a slow guest may have
+ * to format a hundred thousand. The longest line is `start`: its texts of a link and of faults have
  * 1 KiB together.
  */
 #define LINE_BYTES_MAX 2048
@@ -34,10 +34,10 @@ static inline void put_bytes(struct text *text, const char *bytes, size_t len)
 	text->len += len;
 }
 
-/* Puts a text whose length the compiler knows. */
+/* Puts a string literal; the compiler knows its length. */
 #define PUT(text, literal) put_bytes(text, literal, sizeof(literal) - 1)
 
-/* The first comma of a line is replaced by the brace. */
+/* end_line() replaces the first comma of a line by its opening brace. */
 #define PUT_KEY(text, key) PUT(text, ",\"" key "\":")
 
 static void put_string(struct text *text, const char *string)
@@ -88,7 +88,7 @@ static void put_signed_value_or_null(struct text *text, bool known, int64_t valu
 	}
 }
 
-/* The texts are names from our own tables, in which nothing needs escaping. */
+/* No text needs escaping: it is a name from a table, or a link or faults as in struct run_facts. */
 static void put_string_or_null(struct text *text, const char *string)
 {
 	if (!string) {
@@ -173,7 +173,7 @@ static void write_moment(struct text *text, const struct event *event, const cha
 	end_line(text);
 }
 
-/* Puts the times. @previous_ns is that of the reply before, 0 if this connection had none. */
+/* @previous_ns is the time of the previous reply, 0 if this connection had none. */
 static void put_times(struct text *text, const struct event *event, uint64_t previous_ns)
 {
 	put_number(text, "empty_ns", event->empty_ns);
@@ -181,7 +181,7 @@ static void put_times(struct text *text, const struct event *event, uint64_t pre
 	if (event->arrived_ns > 0)
 		put_number(text, "arrived_ns", event->arrived_ns);
 	put_number(text, "reply_ns", event->reply_ns);
-	/* Negative if the client did not wait for the reply before. */
+	/* The gap is negative if the client did not wait for the previous reply. */
 	put_signed_or_null(
 		text, "gap_ns", previous_ns > 0, (int64_t)(event->read_ns - previous_ns));
 }
@@ -196,7 +196,7 @@ static void write_serprog(struct text *text, const struct event *event, uint64_t
 	end_line(text);
 }
 
-/* Puts the result of a rule and its figure. */
+/* Puts the busy time, the broken rule if any, and the margin of a settled wait with its grade. */
 static void put_verdict(struct text *text, const struct chip_facts *chip)
 {
 	put_number(text, "busy_left_ns", chip->busy_left_ns);
@@ -352,15 +352,15 @@ static void write_event(
 		write_busy(text, &event->chip);
 	if (event->chip.stuck_nth > 0) {
 		counts->faults++;
-		/* A fault of the part itself: its work begins and never ends. */
+		/* The part has this fault, not the link: its work begins and never ends. */
 		write_fault(text, event->chip.busy_until_ns - event->chip.work_ns, "stuck-wip",
 			"busy", event->chip.stuck_nth, UINT64_MAX);
 	}
 }
 
 /*
- * Returns the reply time from which the next gap counts, 0 for none. A gap never spans two
- * connections. Events that a request executed share its gap.
+ * Returns the reply time from which the next gap is measured, or 0 if there is none. A gap never
+ * spans two connections. Events that a request executed have the same gap as the request.
  */
 static uint64_t previous_reply_ns(const struct event *event, uint64_t before_ns)
 {

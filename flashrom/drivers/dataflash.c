@@ -18,7 +18,7 @@ enum opcode {
 
 #define HEADER_BYTES 4
 
-/* The longest operation of an unknown part: a chip erase. */
+/* The operation of an unknown part. The longest one, a chip erase, takes minutes. */
 static const struct busy_time unknown_operation = {.typ_us = 45000, .max_us = 250000000};
 
 static int read_status(struct flash *flash, uint8_t *status)
@@ -53,7 +53,7 @@ static int wait_for_earlier_operation(struct flash *flash)
 
 /*
  * Without -c the part may be one of the 25 series, some of which erase with D7h, the status read of
- * DataFlash. So 05h goes first: those parts answer it, and DataFlash does not know it.
+ * DataFlash. So 05h is sent first: the 25 series answers it, and DataFlash does not.
  */
 static int wait_if_of_this_kind(struct flash *flash)
 {
@@ -77,7 +77,7 @@ static uint32_t without_extra(uint32_t bytes)
 	return bytes / 33 * 32;
 }
 
-/* The table has parts as they leave the factory, with 33 bytes in place of every 32. */
+/* The table has the pages of the factory: 33 bytes for every 32 of a power of two, such as 264. */
 static int describe(struct flash *flash, struct flash_chip *chip)
 {
 	uint8_t status;
@@ -97,7 +97,7 @@ const struct identify_method dataflash_id = {
 	.describe = describe,
 };
 
-/* Returns the number of address bits for the bytes of a page. */
+/* Returns how many bits of an address select a byte within a page. */
 static unsigned int offset_bits(uint32_t page_bytes)
 {
 	unsigned int bits = 0;
@@ -119,7 +119,7 @@ static void put_header(uint8_t *tx, uint8_t opcode, const struct flash_chip *chi
 	tx[3] = (uint8_t)code;
 }
 
-/* At the end of a page the part continues with the next page by itself. */
+/* A read that reaches the end of a page continues with the next page. */
 static int dataflash_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes;) {
@@ -136,7 +136,7 @@ static int dataflash_read(struct flash *flash, uint32_t address, uint8_t *data, 
 	return 0;
 }
 
-/* Fills the part's buffer, which does not make it busy. */
+/* Fills the part's buffer; this does not make the part busy. */
 static int fill_buffer(struct flash *flash, const uint8_t *data, size_t bytes)
 {
 	const size_t most = flash->programmer->write_bytes_max - HEADER_BYTES;
@@ -186,7 +186,7 @@ static int dataflash_erase(struct flash *flash, const struct chip_erase *erase, 
 	return page_command(flash, erase->opcode, address, &erase->busy, "an erase");
 }
 
-/* Turns on or off the protection of the sectors that the sector protection register names. */
+/* Enables or disables the protection of the sectors that the sector protection register selects. */
 static int set_protection(struct flash *flash, bool enabled)
 {
 	const uint8_t tx[] = {0x3d, 0x2a, 0x7f, enabled ? 0xa9 : 0x9a};

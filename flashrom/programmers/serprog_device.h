@@ -41,7 +41,7 @@ enum serprog_answer {
 	S_NAK = 0x15,
 };
 
-/* A write holds any page program of the 25 series. Longer reads would notice a hang-up later. */
+/* Any page program of the 25 series fits. A longer read would take longer to notice a hang-up. */
 #define SERPROG_WRITE_BYTES_MAX 1024
 #define SERPROG_READ_BYTES_MAX 65536
 
@@ -52,15 +52,15 @@ enum serprog_answer {
 struct serprog_queue {
 	uint8_t requests[SERPROG_QUEUE_BYTES];
 	size_t bytes;
-	/* The device's serial buffer; only a single request may be longer */
+	/* The size of the device's serial buffer; only a single request may exceed it */
 	size_t bytes_max;
 	unsigned int count;
 	const char *what; /* the name of a request in messages */
 };
 
-/* The device's operation buffer, and a run of neighbouring writes that will be one request. */
+/* The device's operation buffer, and a run of adjacent writes that will become one request. */
 struct serprog_opbuf {
-	size_t bytes; /* in use, without the run */
+	size_t bytes; /* the used bytes of the buffer, without the run */
 	size_t bytes_max;
 	uint8_t run[SERPROG_WRITE_BYTES_MAX];
 	uint32_t run_address;
@@ -78,7 +78,7 @@ struct serprog {
 	uint8_t map[32];
 	struct serprog_queue queue;
 	struct serprog_opbuf opbuf;
-	bool broken; /* out of step or gone: nothing more is sent */
+	bool broken; /* the device is gone or out of sync: nothing more is sent */
 };
 
 static inline struct serprog *serprog_self(struct programmer *programmer)
@@ -89,29 +89,30 @@ static inline struct serprog *serprog_self(struct programmer *programmer)
 /* Returns true if the command map has `command`. */
 bool serprog_offers(const struct serprog *serprog, uint8_t command);
 
-/* Logs `error`, gives the device up, and returns `error`. */
+/* Logs `error`, marks the device as broken, and returns `error`. */
 int serprog_fail(struct serprog *serprog, const char *during, int error);
 
 /*
- * Sends a request and receives what follows its ACK. Returns 0, -EOPNOTSUPP for a NAK, or another
- * -errno, and logs nothing, since a NAK may be expected.
+ * Sends a request and receives the answer behind its ACK. Returns 0, -EOPNOTSUPP for a NAK, or
+ * another -errno. It logs nothing, because a NAK may be expected.
  */
 int serprog_exchange(struct serprog *serprog, const uint8_t *request, size_t request_bytes,
 	uint8_t *answer, size_t answer_bytes);
 
-/* The same for a request of one byte. */
+/* Does the same for a request of one byte. */
 int serprog_query(struct serprog *serprog, uint8_t command, uint8_t *answer, size_t bytes);
 
 /*
- * Queue a request that gets only an ACK, and send all that are queued. A full queue is sent before.
- * Return 0, or -errno (logged).
+ * The first queues a request whose only answer is an ACK; a queue without room for it is settled
+ * before. The second sends all queued requests and reads their ACKs. Both return 0, or -errno
+ * (logged).
  */
 int serprog_queue_push(struct serprog *serprog, const uint8_t *request, size_t bytes);
 int serprog_queue_settle(struct serprog *serprog);
 
 /*
- * Queries the device's serial buffer, which limits the queue. Without that query the limit is 0, so
- * requests are sent one at a time. `what` is the name of a request in messages.
+ * Queries the size of the device's serial buffer, which limits the queue. If the device does not
+ * have that query, requests are sent one at a time. `what` is the name of a request in messages.
  */
 int serprog_queue_prepare(struct serprog *serprog, const char *what);
 
@@ -120,20 +121,20 @@ uint32_t serprog_get(const uint8_t *bytes, size_t count);
 void serprog_put(uint8_t *bytes, size_t count, uint32_t value);
 
 /*
- * Queries a size and lowers `*size` to it; an answer of 0 means `zero`. A device without that query
- * leaves `*size` as it is. Returns 0, or -errno (logged).
+ * Queries a size and lowers `*size` to it; an answer of 0 means `zero`. If the device does not have
+ * that query, `*size` stays unchanged. Returns 0, or -errno (logged).
  */
 int serprog_read_size(
 	struct serprog *serprog, uint8_t command, size_t answer_bytes, uint32_t zero, size_t *size);
 
-/* Logs that the device `what` ("reads") too few `bytes` at a time. Returns -EOPNOTSUPP. */
+/* Logs that the device `what` (such as "reads") too few bytes at a time. Returns -EOPNOTSUPP. */
 int serprog_report_too_small(struct serprog *serprog, const char *what, size_t bytes);
 
 /* Return true if the device has the commands for SPI, or for memory cycles. */
 bool serprog_has_spi(const struct serprog *serprog);
 bool serprog_has_memory(const struct serprog *serprog);
 
-/* Read limits and make settings after the bus was selected. Return 0, or -errno (logged). */
+/* Query limits and apply settings after the bus was selected. Return 0, or -errno (logged). */
 int serprog_prepare_spi(struct serprog *serprog);
 int serprog_prepare_memory(struct serprog *serprog);
 

@@ -26,7 +26,10 @@
 #define SPI_DEVICES "/sys/bus/spi/devices"
 #define SPIDEV_BIND "/sys/bus/spi/drivers/spidev/bind"
 
-/* Calls `act` for each path in a folder, which may be missing, in order of name, until it fails. */
+/*
+ * Calls `act` for each path in a folder, in order of name, until a call fails. A missing folder is
+ * treated as an empty one.
+ */
 static int for_each(const char *folder, int (*act)(const char *path))
 {
 	struct dirent **entries;
@@ -47,20 +50,20 @@ static int for_each(const char *folder, int (*act)(const char *path))
 	return error;
 }
 
-static int write_beside(const char *device, const char *file, const char *text)
+static int write_attribute(const char *device, const char *name, const char *text)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s", device, file);
+	snprintf(path, sizeof(path), "%s/%s", device, name);
 	return guest_write_text(path, text);
 }
 
 static int enable(const char *device)
 {
-	return write_beside(device, "enable", "1");
+	return write_attribute(device, "enable", "1");
 }
 
-/* Reads vendor and device ID; *@id is 0 if the machine has no such device. */
+/* Reads the vendor and device ID into `*id`, 0 if the machine has no such device. */
 static int read_id(const char *config, uint32_t *id)
 {
 	int file = open(config, O_RDONLY | O_CLOEXEC);
@@ -116,7 +119,7 @@ int devices_load_modules(const char *folder)
 
 static int bind_to_spidev(const char *device)
 {
-	int error = write_beside(device, "driver_override", "spidev");
+	int error = write_attribute(device, "driver_override", "spidev");
 
 	return error ? error : guest_write_text(SPIDEV_BIND, strrchr(device, '/') + 1);
 }

@@ -27,7 +27,7 @@
 #else
 #define POLL NONE
 #endif
-/* 32-bit architectures also have these calls with 64-bit seconds. */
+/* 32-bit architectures have a second version of these calls, with 64-bit seconds. */
 #ifdef SYS_clock_nanosleep_time64
 #define SLEEP_64 SYS_clock_nanosleep_time64
 #define SELECT_64 SYS_pselect6_time64
@@ -94,7 +94,7 @@ static size_t add_refusal(struct sock_filter *code, const struct refusal *refusa
 	return count;
 }
 
-/* The subject has the agent's architecture, so its calls have the same numbers. */
+/* The filter checks no architecture: the subject has the agent's, and so the same call numbers. */
 int refusals_install(const struct refusals *refusals)
 {
 	struct sock_filter code[REFUSALS_MAX * NUMBERS_MAX * 2 + 2];

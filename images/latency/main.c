@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures how late waits end on this machine. It takes the series of its command line, one after
- * the other, and writes a JSON line for each. Each series has its own process, so that it does not
- * inherit the priority or timer slack of the one before.
+ * Measures how late waits end on this machine. It runs the series of its command line one after the
+ * other, and writes a JSON line for each. Each series has its own process, so that it does not
+ * inherit the priority or timer slack of the previous one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static int (*const take[])(const struct series *series, struct json_line *line) 
 	[SERIES_TICKS] = ticks_write,
 };
 
-/* Takes a series in its own process. If the machine refuses a call, the line reports that. */
+/* Runs a series in this process and writes its line, which names a call that failed. */
 static void run_here(const struct series *series, unsigned int number)
 {
 	struct eaters eaters;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	/* Check all series before the first one starts. */
 	for (int i = 1; i < argc; i++) {
 		if (parse(argv[i], &series) != 0) {
-			fprintf(stderr, "rig-latency: makes no sense of %s\n%s", argv[i], usage);
+			fprintf(stderr, "rig-latency: cannot parse %s\n%s", argv[i], usage);
 			return EXIT_USAGE;
 		}
 	}

@@ -49,8 +49,8 @@ void statistics_fold(int64_t *readings_ns, size_t count, struct statistics *out)
 		out->quantile_ns[q] = nearest_rank(readings_ns, count, q);
 }
 
-/* Writes to the memory once, so that no reading waits for it. */
-static int64_t *room_for(size_t count)
+/* Allocates the readings and touches their memory, so that no reading includes a page fault. */
+static int64_t *allocate_readings(size_t count)
 {
 	int64_t *readings = malloc(count * sizeof(*readings));
 
@@ -59,12 +59,12 @@ static int64_t *room_for(size_t count)
 	return readings;
 }
 
-static int64_t limit_of(const struct series *series)
+static int64_t deadline_ns(const struct series *series)
 {
 	return series->limit_ms > 0 ? clock_now_ns() + series->limit_ms * NS_PER_MS : INT64_MAX;
 }
 
-/* A moment, and the CPU time and context switches of this process until then. */
+/* A point in time, and the CPU time and context switches of this process until then. */
 struct cost {
 	int64_t at_ns;
 	int64_t cpu_ns;
@@ -81,7 +81,7 @@ static struct cost cost_now(void)
 	return cost;
 }
 
-/* Writes the span of the readings: whatever else runs on this machine in it affects them. */
+/* Writes when the readings began and ended: the rig looks up how the host kept up meanwhile. */
 static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_ns)
 {
 	json_signed(line, "began_ns", began_ns);
@@ -98,7 +98,7 @@ static void write_cost(struct json_line *line, const struct cost *begin, int64_t
 	json_signed(line, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
 }
 
-/* Sorts the readings. */
+/* Sorts the readings and writes their statistics. */
 static void write_statistics(struct json_line *line, int64_t *readings_ns, size_t count)
 {
 	struct statistics statistics;
@@ -121,9 +121,9 @@ static int64_t count_below(const int64_t *values, size_t count, int64_t limit)
 
 int readings_of_wait(const struct series *series, struct json_line *line)
 {
-	int64_t *elapsed_ns = room_for((size_t)series->count);
+	int64_t *elapsed_ns = allocate_readings((size_t)series->count);
 	const struct cost begin = cost_now();
-	const int64_t until_ns = limit_of(series);
+	const int64_t until_ns = deadline_ns(series);
 	int64_t after_ns;
 	size_t taken = 0;
 
@@ -143,12 +143,12 @@ int readings_of_wait(const struct series *series, struct json_line *line)
 	return 0;
 }
 
-/* Waits in order of length; at the limit it writes the readings until then. */
+/* Waits once for each length, the shortest first. The time limit cuts off the longest ones. */
 int readings_of_sweep(const struct series *series, struct json_line *line)
 {
 	const size_t lengths = (size_t)((series->to_ns - series->from_ns) / series->step_ns) + 1;
-	int64_t *elapsed_ns = room_for(lengths);
-	const int64_t until_ns = limit_of(series);
+	int64_t *elapsed_ns = allocate_readings(lengths);
+	const int64_t until_ns = deadline_ns(series);
 	const int64_t began_ns = clock_now_ns();
 	int64_t after_ns = began_ns;
 	int64_t early = 0;
@@ -174,13 +174,13 @@ int readings_of_sweep(const struct series *series, struct json_line *line)
 }
 
 /*
- * A period overruns if the task wakes up when the next period is due already. No period is left
- * out: after an overrun the task is late for the next periods, too, until it has caught up.
+ * A period overruns if the task wakes up when the next period is already due. No period is skipped:
+ * after an overrun the task is late for the following periods too, until it has caught up.
  */
 int readings_of_periods(const struct series *series, struct json_line *line)
 {
-	int64_t *late_ns = room_for((size_t)series->count);
-	const int64_t until_ns = limit_of(series);
+	int64_t *late_ns = allocate_readings((size_t)series->count);
+	const int64_t until_ns = deadline_ns(series);
 	const struct cost begin = cost_now();
 	int64_t due_ns = begin.at_ns;
 	int64_t now_ns;

@@ -69,8 +69,8 @@ static int take_kind(const char *name, struct series *out)
 	return -EINVAL;
 }
 
-/* Returns true if the series has an end and room for its readings. */
-static bool is_whole(const struct series *series)
+/* Returns true if the series has all arguments that its kind needs, and not too many readings. */
+static bool is_complete(const struct series *series)
 {
 	switch (series->kind) {
 	case SERIES_FACTS:
@@ -102,5 +102,5 @@ int series_parse(char *word, struct series *out)
 	error = take_kind(word, out);
 	if (!error)
 		error = take_pairs(colon ? colon + 1 : NULL, out);
-	return error || is_whole(out) ? error : -EINVAL;
+	return error || is_complete(out) ? error : -EINVAL;
 }

@@ -53,7 +53,7 @@ static void wait_in_pselect(int64_t request_ns)
 	pselect(0, NULL, NULL, NULL, &length, NULL);
 }
 
-/* Rounds up to whole milliseconds. */
+/* Rounds up to whole milliseconds, for the same reason. */
 static void wait_in_poll(int64_t request_ns)
 {
 	poll(NULL, 0, (int)((request_ns + NS_PER_MS - 1) / NS_PER_MS));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sound subjects are never accused: ours, legal changes of it, and 1.4.0 without hazards."""
+"""Correct subjects are never accused: ours, legal changes of it, and 1.4.0 without hazards."""
 
 import os
 from collections import Counter
@@ -31,15 +31,15 @@ def measured(results: Results) -> Counter[str]:
     return Counter(cell.verdict for cell in cells)
 
 
-def test_nothing_right_is_accused_where_signals_come_often(paths: Paths, tmp_path: Path) -> None:
+def test_no_correct_subject_is_accused_under_frequent_signals(paths: Paths, tmp_path: Path) -> None:
     verdicts = measured(run(paths, tmp_path / "out", "--cell", OFTEN))
     assert verdicts[Verdict.PASS] >= 30
     assert verdicts.keys() <= {Verdict.PASS, Verdict.INCONCLUSIVE}
 
 
-@pytest.mark.long("2,000 cells: ten minutes and more; quick: those in which signals come often")
+@pytest.mark.long("2,000 cells: ten minutes and more; quick: those with frequent signals")
 @pytest.mark.parametrize("load", [0, BURNERS], ids=["idle", "loaded"])
-def test_nothing_right_is_accused_in_two_thousand_cells(
+def test_no_correct_subject_is_accused_in_two_thousand_cells(
     paths: Paths, tmp_path: Path, load: int
 ) -> None:
     with busy_loops(load):

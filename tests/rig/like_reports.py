@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bug reports as users write them: output of programs, with changed names and numbers.
+"""Bug reports as users write them: output of programs. Names and numbers are changed.
 
 Most take their facts (machine, programmer, part, symptom) from public reports. Some are made up to
 show one trait, such as two programmers or the lines of a journal. Each has the right arguments of
@@ -190,7 +190,7 @@ REPORTS = {
         words="debian:bookworm --mips 500 --chip GD25Q127C,GD25Q128C --hazard low-res-timers",
         open="cores,architecture,programmer,job",
     ),
-    "one slow core, said by two programs": Reported(
+    "one slow core, reported by two programs": Reported(
         text=lscpu("i686", 1, ("Geode(TM) Integrated Processor by AMD PCS", 1, "500.0000"))
         + banner("1.3.0", "i686")
         + "OS timer resolution is 10000 usecs, 4 myus = 20000 us\n"
@@ -199,7 +199,7 @@ REPORTS = {
         " --hazard low-res-timers",
         open="chip,programmer",
     ),
-    "unequal cores, told by a device tree": Reported(
+    "unequal cores, described by a device tree": Reported(
         text=DEVICE_TREE + banner("v1.2", "aarch64") + FINE,
         words="bundled --lane live --mips 1677:1677:4500 --hazard none --hazard move:accept",
         open="flashrom,architecture,chip,programmer,job",
@@ -209,7 +209,7 @@ REPORTS = {
         words="bundled --lane live --mips 3500:8400 --hazard none --hazard move:accept",
         open="flashrom,architecture,chip,programmer,job,timers",
     ),
-    "unequal cores, told by lscpu": Reported(
+    "unequal cores, listed by lscpu": Reported(
         text=lscpu("aarch64", 6, ("Cortex-A53", 4, "1416,0000"), ("Cortex-A72", 2, "1800,0000"))
         + cpupower("0 1 2 3", "408 MHz - 1.42 GHz", "ondemand")
         + cpupower("4 5", "408 MHz - 1.80 GHz", "ondemand"),
@@ -231,7 +231,7 @@ REPORTS = {
         words="debian:trixie --machine n3350 --arch x86_64 --job write",
         open="chip,programmer",
     ),
-    "tablet by its device tree's name": Reported(
+    "tablet whose log has the device tree's model": Reported(
         text="[    0.000000] Machine model: MediaTek MT8173 tablet\n"
         "[    0.000000] Linux version 5.10.0 (build@host) #1 SMP PREEMPT\n"
         "[    0.020000] smp: Brought up 1 node, 4 CPUs\n",
@@ -282,7 +282,7 @@ REPORTS = {
         " --job write",
         open="speed,timers",
     ),
-    "part that is known by its table alone": Reported(
+    "part that is identified only by its SFDP tables": Reported(
         text=banner("unknown", "aarch64", "6.6.51-v8")
         + FINE
         + found("Unknown", "SFDP-capable chip", 2048, "linux_spi")
@@ -354,7 +354,7 @@ REPORTS = {
         words="bundled --arch arm64",
         open="flashrom,speed,cores,chip,programmer,job,timers",
     ),
-    "board of long ago with a part on LPC": Reported(
+    "old board with a part on LPC": Reported(
         text="root@box:~# ./flashrom -w bios.bin\nflashrom v0.9.0-r665\n"
         'Found chipset "NVIDIA MCP51", enabling flash write... OK.\n'
         + LOOP
@@ -373,7 +373,7 @@ REPORTS = {
         words="debian:trixie --chip Pm49FL004 --programmer internal:memory --job write",
         open="flashrom,speed,cores,architecture,timers",
     ),
-    "excerpt that names the place of the part, not the programmer": Reported(
+    "excerpt with the part's address instead of the programmer": Reported(
         text='Found Macronix flash chip "MX25L6406E/MX25L6408E" (8192 kB, SPI)'
         " mapped at physical address 0x00000000ff800000.\n" + ERASE_FAILED,
         words="debian:trixie --chip MX25L6406E --programmer internal --job write",

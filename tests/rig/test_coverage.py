@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay sites that cells reached, and changed ones that none reached: call chains to text."""
+"""Coverage: the delay sites that cells reached, and the changed waits that no cell reached."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def facts_of(program: Path) -> list[FunctionFacts]:
 
 
 class Flashrom:
-    """A program with its delay functions, of which tests make call chains and cells."""
+    """A program with its delay functions, from which tests make call chains and cells."""
 
     def __init__(self, program: Path) -> None:
         self.program = program
@@ -71,7 +71,7 @@ class Flashrom:
         return facts.address == programs.address_of(self.program, "sleep_us")
 
     def through(self, name: str, number: int = 0) -> Chain:
-        """Makes the chain of a delay that is called at a site of the function."""
+        """Returns the call chain of a delay that is requested at a site of the function."""
         return self.chain(self.functions()[name].sites[number].address)
 
     def cell(self, *chains: Chain, name: str = "cell") -> SeenCell:
@@ -106,20 +106,20 @@ def test_site_in_a_chain_is_reached_and_no_other(flashrom: Flashrom) -> None:
     assert [site.asks for site in coverage.reached] == [500]
 
 
-def test_functions_that_hand_a_time_on_are_no_sites(flashrom: Flashrom) -> None:
+def test_wrapper_that_passes_its_time_on_has_no_sites(flashrom: Flashrom) -> None:
     coverage = coverage_of("s", flashrom.side())
     names = {site.function for site in coverage.sites}
     assert names == {"probe", "poll_status", "reset_chip", "init_usb"}
     assert len(coverage.sites) == 6
 
 
-def test_call_that_ends_its_function_is_found_by_who_called_that(flashrom: Flashrom) -> None:
+def test_site_of_a_tail_call_is_found_from_the_caller_of_its_function(flashrom: Flashrom) -> None:
     called = programs.address_of(flashrom.program, "main")
-    # `main` calls it through a pointer; no other call requests that much.
+    # `main` calls reset_chip() through a pointer; no other site requests that much.
     assert reached(flashrom, flashrom.chain(called + 1, asked=145_000)) == ["reset_chip"]
 
 
-def test_call_into_a_driver_that_ends_in_a_delay_is_told_by_the_drivers_name(
+def test_equal_tail_calls_in_two_drivers_are_distinguished_by_the_drivers_name(
     tmp_path: Path,
 ) -> None:
     source = FLASHROM.replace(
@@ -167,11 +167,11 @@ def test_changed_wait_that_no_cell_reached_is_named(
     sides = flashrom.side(named=named), faster.side(named=named)
     (wait,) = changed_waits(*sides).unreached
     assert (wait.side, wait.sites, wait.cells) == (CANDIDATE, 1, [])
-    # The symbols are there, and give its name.
+    # Even if functions are compared without names, the symbols name this one.
     assert wait.function == "probe"
 
 
-def test_changed_wait_that_cells_reached_has_them(flashrom: Flashrom, faster: Flashrom) -> None:
+def test_changed_wait_lists_the_cells_that_reached_it(flashrom: Flashrom, faster: Flashrom) -> None:
     cells = [faster.cell(faster.through("probe", 2), name=name) for name in ("a", "b")]
     (wait,) = changed_waits(flashrom.side(), faster.side(*cells)).waits
     assert wait.cells == ["a", "b"]
@@ -181,7 +181,7 @@ def test_changed_wait_that_cells_reached_has_them(flashrom: Flashrom, faster: Fl
     assert wait.cells == []
 
 
-def test_removed_wait_counts_where_the_baseline_reached_it(
+def test_removed_wait_lists_the_cells_of_the_baseline_that_reached_it(
     tmp_path: Path, flashrom: Flashrom
 ) -> None:
     source = FLASHROM.replace("programmer_delay(flash, us);\n\t", "")
@@ -191,7 +191,7 @@ def test_removed_wait_counts_where_the_baseline_reached_it(
     assert (wait.function, wait.side, wait.cells) == ("poll_status", BASELINE, ["cell"])
 
 
-def test_changed_delay_function_was_reached_by_all_that_waited(
+def test_changed_delay_function_is_reached_by_every_cell_that_waits(
     tmp_path: Path, flashrom: Flashrom
 ) -> None:
     build = programs.build(
@@ -203,7 +203,7 @@ def test_changed_delay_function_was_reached_by_all_that_waited(
     assert (wait.function, wait.cells) == ("sleep_us", ["cell"])
 
 
-def test_program_beside_itself_has_no_changed_waits(flashrom: Flashrom) -> None:
+def test_program_compared_with_itself_has_no_changed_waits(flashrom: Flashrom) -> None:
     same = changed_waits(flashrom.side(), flashrom.side())
     assert (same.changed, same.waits) == (0, [])
 
@@ -317,7 +317,7 @@ def test_stripped_side_is_compared_without_names(
     assert wait.function.startswith("the function at 0x")
 
 
-def test_gate_without_its_programs_says_so(
+def test_gate_without_its_programs_reports_why_nothing_is_known(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
     keep_side(gate, BASELINE, flashrom)
@@ -330,7 +330,7 @@ def test_gate_without_its_programs_says_so(
     assert "no cell has call chains" in coverage_html(find_gate_coverage(*sides_of(gate)))
 
 
-def test_baseline_whose_program_is_still_elsewhere_is_compared(
+def test_programs_in_another_folder_are_compared(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 2))
@@ -347,7 +347,7 @@ def test_report_has_sites_by_file(gate: Path, flashrom: Flashrom, faster: Flashr
     assert "the changed wait in probe was reached in none" in html
 
 
-def test_command_tells_a_gates_coverage(
+def test_command_prints_the_coverage_of_a_gate(
     gate: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))

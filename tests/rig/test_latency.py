@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig latency`: series, the reading of their answers, sentences and pages."""
+"""`rig/rig latency`: its series, the parsing of their output, and its sentences and pages."""
 
 import dataclasses
 import re
@@ -72,7 +72,7 @@ def facts_line(**keys: object) -> Line:
     return {"resolution_ns": 1, "coarse_resolution_ns": JIFFY_NS, "slack_ns": 50_000, **keys}
 
 
-def test_guest_is_read_from_its_words() -> None:
+def test_guest_is_parsed_from_its_name() -> None:
     guest = parse_guest("x86_64/62/2c/nohz_full=1")
     assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
     assert guest.shape.kernel_words == ("nohz_full=1",)
@@ -84,7 +84,7 @@ def test_guest_is_read_from_its_words() -> None:
     assert hazard.shape == kernel_word.shape
 
 
-def test_sets_of_guests_hold_each_guest_once() -> None:
+def test_sets_of_guests_contain_each_guest_once() -> None:
     names = [guest.name for guest in parse_guests((*SETS, "x86_64/250"))]
     assert len(names) == len(set(names))
     assert {"x86_64/16", "x86_64/1000", "x86_64/250/highres=off"} <= set(names)
@@ -114,7 +114,7 @@ def test_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: st
     assert error.value.hint
 
 
-def test_series_is_written_as_the_program_takes_it() -> None:
+def test_series_is_written_in_the_syntax_of_the_measuring_program() -> None:
     series = Series(kind=Kind.WAIT, wait="nop", count=3, cpu=0, fifo=1, governor="performance")
     assert series.word == (
         "wait:wait=nop,request_ns=0,from_ns=0,to_ns=0,step_ns=0,count=3,limit_ms=0,slack_ns=0,"
@@ -128,7 +128,7 @@ def series_of(section: Section, facts: PlaceFacts, extent: Extent = USUAL) -> li
     return [each for each in found if each.section is section]
 
 
-def test_table_has_the_proposals_tests_16k_times_in_every_manner_on_each_core() -> None:
+def test_table_has_the_proposals_waits_for_each_policy_load_and_core() -> None:
     table = series_of(Section.TABLE, HOST)
     assert {each.count for each in table} == {16_384}
     assert {(each.wait, each.request_ns) for each in table} == set(KEYS)
@@ -139,7 +139,7 @@ def test_table_has_the_proposals_tests_16k_times_in_every_manner_on_each_core() 
     assert {each.cpu for each in cores} == {0, 1, 5}
 
 
-def test_loaded_guest_executes_no_more_than_it_may() -> None:
+def test_loaded_series_of_a_guest_keep_the_limit_of_instructions() -> None:
     loaded = [each for each in programme(GUEST, USUAL, low_resolution=True) if each.eaters]
     assert {each.section for each in loaded} == {Section.TABLE, Section.JITTER, Section.PERIODS}
     for series in loaded:
@@ -148,7 +148,7 @@ def test_loaded_guest_executes_no_more_than_it_may() -> None:
 
 
 def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
-    """The guest's agent is a real-time process, so its children would have no timer slack."""
+    """The guest's agent is a real-time process, so its children inherit no timer slack."""
     found = programme(GUEST, USUAL, low_resolution=False)
     for fifo, slacks_ns in ((0, {50 * US}), (1, {0})):
         table = [each for each in found if each.section is Section.TABLE and each.fifo == fifo]
@@ -156,7 +156,7 @@ def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
     assert {each.slack_ns for each in found if not each.fifo} == {1, 50 * US}
 
 
-def test_governors_and_idle_states_are_tried_where_the_machine_has_them() -> None:
+def test_every_governor_and_idle_state_of_the_machine_is_tried() -> None:
     facts = dataclasses.replace(
         HOST, governors=("powersave", "performance"), idle_exit_us=(0, 2, 100)
     )
@@ -165,7 +165,7 @@ def test_governors_and_idle_states_are_tried_where_the_machine_has_them() -> Non
     assert {each.hold_us for each in power} == {None, 0, 2, 100}
 
 
-def test_every_series_is_written_in_letters_that_any_shell_takes() -> None:
+def test_series_contain_no_character_that_a_shell_interprets() -> None:
     words = [each.word for each in programme(GUEST, QUICK, low_resolution=True)]
     assert all(re.fullmatch(r"[a-z]+:([a-z_]+=[a-z0-9_]+,?)+", word) for word in words)
 
@@ -178,7 +178,7 @@ def test_every_series_is_written_in_letters_that_any_shell_takes() -> None:
         (OLD_KERNEL, 0, True, "idle"),
     ],
 )
-def test_timer_list_says_how_timers_are_served(text: str, cpu: int, high: bool, tick: str) -> None:
+def test_timer_list_gives_resolution_and_tick(text: str, cpu: int, high: bool, tick: str) -> None:
     timers = timers_of(facts_line(timer_list=text), None, cpu)
     assert (timers.high_resolution, timers.tick) == (high, tick)
     assert timers.source == "/proc/timer_list"
@@ -191,7 +191,7 @@ def test_cpu_of_nohz_full_has_a_full_tick() -> None:
     assert parse_cpus("(null)") == set()
 
 
-def test_without_timer_list_clocks_and_interrupts_tell() -> None:
+def test_without_timer_list_clocks_and_interrupts_are_used() -> None:
     line = facts_line(timer_list_error="Permission denied")
     few = Ticks(span_ns=200 * MS, idle_interrupts=4, busy_interrupts=50)
     many = Ticks(span_ns=200 * MS, idle_interrupts=50, busy_interrupts=50)
@@ -204,7 +204,7 @@ def test_without_timer_list_clocks_and_interrupts_tell() -> None:
     assert "every sleep ends at a tick" in low.sentence
 
 
-def test_lines_are_one_for_each_series_in_order() -> None:
+def test_output_needs_one_line_for_each_series_in_order() -> None:
     good = b'{"schema":1,"series":0}\n{"schema":1,"series":1,"refused":"x","why":"y"}\n'
     lines = parse_lines(good, expected=2, source="p")
     reading = reading_of(Series(kind=Kind.WAIT), lines[1])
@@ -214,7 +214,7 @@ def test_lines_are_one_for_each_series_in_order() -> None:
             parse_lines(bad, expected=count, source="p")
 
 
-def test_proposals_figures_are_whole_and_in_order() -> None:
+def test_proposals_figures_are_complete_and_in_order() -> None:
     proposal = read_proposal()
     assert [each.name for each in proposal.machine] == ["AMD", "MT8173", "APL", "Xeon", "MTL"]
     for machine in proposal.machine:
@@ -224,7 +224,7 @@ def test_proposals_figures_are_whole_and_in_order() -> None:
             assert least <= mean <= most
 
 
-def test_slack_cut_is_of_medians_in_one_run() -> None:
+def test_slack_cut_compares_two_medians_of_one_run() -> None:
     (cut,) = explain.slack_cuts(full_machine())
     assert (cut.usual_ns, cut.least_ns) == (70 * US, 20 * US)
     said = explain.say_slack(full_machine())
@@ -241,7 +241,7 @@ def test_slack_cut_is_of_medians_in_one_run() -> None:
         ((520 * US, 4_900 * US), 0, "cannot be seen", ""),
     ],
 )
-def test_growth_of_select_is_told_from_that_of_clock_nanosleep_where_it_can_be_seen(
+def test_growth_of_select_is_explained_only_if_it_is_near_the_kernels_limit(
     late_ns: tuple[int, int], nice: int, figures: str, meaning: str
 ) -> None:
     readings = [
@@ -255,7 +255,7 @@ def test_growth_of_select_is_told_from_that_of_clock_nanosleep_where_it_can_be_s
     assert bool(said.meaning) is bool(meaning)
 
 
-def test_growth_that_others_measured_is_the_slack_of_select() -> None:
+def test_growth_that_others_measured_is_explained_by_the_slack_of_select() -> None:
     assert explain.say_growth(make_machine()) is None
     (growth,) = read_proposal().growth
     said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
@@ -273,11 +273,11 @@ def test_growth_that_others_measured_is_the_slack_of_select() -> None:
         (200 * US, None),
     ],
 )
-def test_wait_that_ended_at_a_tick_is_known(elapsed_ns: int, ticks: int | None) -> None:
+def test_wait_that_ended_at_a_tick_is_recognised(elapsed_ns: int, ticks: int | None) -> None:
     assert explain.jiffies_of(elapsed_ns, JIFFY_NS) == ticks
 
 
-def test_cyclictest_is_told_its_interface_and_read_strictly() -> None:
+def test_cyclictest_gets_the_options_of_its_interface_and_is_parsed_strictly() -> None:
     words = [cyclictest_words(name, loops=9, cpu=1) for name in INTERFACES]
     assert ["--posix_timers" in each for each in words] == [True, True, False]
     assert ["--system" in each for each in words] == [False, True, False]
@@ -289,7 +289,7 @@ def test_cyclictest_is_told_its_interface_and_read_strictly() -> None:
             read_cyclictest(bad, "setitimer", loaded=True, command="c")
 
 
-def test_report_is_of_its_published_schema() -> None:
+def test_report_matches_its_published_schema() -> None:
     report = msgspec.json.decode(msgspec.json.encode(make_report(full_machine())))
     jsonschema.validate(report, schema_of("latency"))
     with pytest.raises(jsonschema.ValidationError):
@@ -312,7 +312,7 @@ def test_page_shows_every_machine_and_escapes_their_names() -> None:
     assert "Operation not permitted" in latency_page(make_report(empty)).decode()
 
 
-def test_charts_have_names_of_their_own() -> None:
+def test_charts_have_distinct_titles() -> None:
     charts = charts_of([full_machine("a"), full_machine("b", high=False)])
     titles = [chart.title for chart in charts]
     assert len(titles) == len(set(titles))
@@ -343,7 +343,7 @@ def test_one_reading_has_a_count_and_no_deviation_and_clocks_their_hz() -> None:
     assert clocks.whole_rows()[0].values[clocks.columns.index("HZ")] == "250"
 
 
-def test_as_many_eaters_as_are_asked_for_load_each_cpu() -> None:
+def test_loaded_series_have_the_requested_number_of_eaters() -> None:
     extent = dataclasses.replace(QUICK, eaters=30)
     found = programme(HOST, extent, low_resolution=False)
     assert {each.eaters for each in found} == {0, 30}

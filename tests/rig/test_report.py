@@ -178,7 +178,7 @@ def test_results_alone_are_reported_without_what_events_tell(run: Path, tmp_path
     alone = tmp_path / "alone.json"
     shutil.copy(run / FILE_NAME, alone)
     page = page_of(alone)
-    assert "Only the results are here" in page
+    assert "without the events of the cells" in page
     assert "Timelines" not in page
 
 

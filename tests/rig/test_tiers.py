@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tiers of tests: their marks, the page that lists them, and what --quick leaves out."""
+"""The tiers of tests: their marks, the page that lists them, and the tests of --quick."""
 
 import os
 import subprocess
@@ -61,13 +61,13 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def tiers_of(checkout: Path) -> list[str]:
-    """Returns the lines about the tests of the file."""
+    """Returns the lines of the page that list the tests of the file."""
     words = [sys.executable, "-c", TIERS, str(checkout)]
     done = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
     return [line for line in done.stdout.splitlines() if "test_it.py" in line]
 
 
-def test_every_mark_is_found_whichever_way_it_is_written_also_that_of_a_whole_file(
+def test_marks_of_functions_cases_constants_and_files_are_listed(
     checkout: Path,
 ) -> None:
     assert tiers_of(checkout) == [
@@ -87,7 +87,7 @@ def test_every_mark_is_found_whichever_way_it_is_written_also_that_of_a_whole_fi
     ("words", "wanted", "closing"),
     [(["--quick"], "(2, 1)", "4 passed, 4 deselected"), ([], "(9, 3)", "8 passed")],
 )
-def test_quick_leaves_out_what_is_long_and_counts_it(
+def test_quick_deselects_long_tests_and_takes_the_small_bounds(
     checkout: Path, words: list[str], wanted: str, closing: str
 ) -> None:
     folder = checkout / "tests"

@@ -25,7 +25,7 @@ class Places:
 
     @property
     def python(self) -> Path:
-        """Returns the Python that runs rig and tests."""
+        """Returns the Python that runs the rig and the tests."""
         return self.state / "venv" / "bin" / "python"
 
     @property
@@ -39,22 +39,22 @@ class Places:
 
     @property
     def build(self) -> Path:
-        """Returns the build that set-up makes."""
+        """Returns the folder of the build that set-up makes."""
         return self.state / "build"
 
     @property
     def sanitized_build(self) -> Path:
-        """Returns the build with ASan and UBSan."""
+        """Returns the folder of the build with ASan and UBSan."""
         return self.state / "build-sanitizers"
 
     @property
     def notes(self) -> Path:
-        """Returns the folder of records, and of notes for the next run of the tests."""
+        """Returns the folder of the layers' records and of other notes for the next run."""
         return self.state / "tests"
 
     @property
     def whole_notes(self) -> Path:
-        """Returns the folder of the release check's records, which other runs leave alone."""
+        """Returns the folder of the release check's records; other runs do not change it."""
         return self.notes / "all"
 
     def record(self, layer: str, selection: Selection) -> Path:
@@ -63,7 +63,7 @@ class Places:
         return folder / f"{layer}.jsonl"
 
     def fresh_record(self, layer: str, selection: Selection) -> Path:
-        """Replaces the record of a layer's tests by one of those that passed; returns its path."""
+        """Starts a new record with the tests that passed before; returns its path."""
         record = self.record(layer, selection)
         record.parent.mkdir(parents=True, exist_ok=True)
         record.unlink(missing_ok=True)
@@ -72,7 +72,7 @@ class Places:
         return record
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Returns the environment of tests and rig. Byte code stays out of the checkout."""
+        """Returns the environment of tests and rig, which keeps bytecode out of the checkout."""
         own = {
             "PYTHONPATH": str(self.checkout / "rig"),
             "PYTHONDONTWRITEBYTECODE": "",

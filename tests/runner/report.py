@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lines at the end of each layer, and at the end of a run of the tests."""
+"""The lines that are printed at the end of each layer and at the end of a run of the tests."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ SLOWEST = 10
 
 
 def layer_line(result: LayerResult) -> str:
-    """Returns the line with the time of a layer."""
+    """Returns the line with the time and the outcome of a layer."""
     how = "all well" if result.good else "FAILED"
     took = f"{human(result.took_s)}, {human(result.cpu_s)} of CPU"
     took += f", and {human(result.before_s)} in the interrupted run" if result.before_s else ""
@@ -19,7 +19,7 @@ def layer_line(result: LayerResult) -> str:
 def closing_lines(
     results: Iterable[LayerResult], took_s: float, *, all_tiers: bool = False
 ) -> Iterator[str]:
-    """Yields the slowest tests, the time of each layer, the failures, and the sum."""
+    """Yields the slowest tests, the line of each layer, the failures, and the totals."""
     results = list(results)
     yield from slowest_lines(results)
     yield "== layers =="

@@ -32,12 +32,14 @@ def _read(
 ) -> dict[str, Fields]:
     """Reads a parallel part.
 
-    `program` is the key of the program time in `busy`, and its assumed typical in ns. `windows` are
-    the required and the optional keys of `window`.
+    `program` is the key of the program time in `busy`, and the typical time in ns that is assumed
+    if the datasheet has none. `windows` are the required and the optional keys of `window`.
     """
     page_bytes = top.integer("page_bytes", low=1, high=PAGE_BYTES_MAX)
     if not is_power_of_two(size_bytes) or not is_power_of_two(page_bytes):
-        raise top.error("size_bytes", "or page_bytes is odd", remedy="write powers of two")
+        raise top.error(
+            "size_bytes", "or page_bytes is no power of two", remedy="write powers of two"
+        )
     fields = {
         **_bus(top.table("bus"), sources),
         **_id(top.table("id"), sources),
@@ -59,7 +61,7 @@ def _read(
 
 
 def _check_sectors(top: Table, size_bytes: int) -> None:
-    """Refuses sectors that do not fit into the model's map of those under erase."""
+    """Refuses sectors of different sizes, and more than the model's map of sectors has bits for."""
     for row in top.tables("erase"):
         if "regions" in row.values:
             raise row.error("regions", "differ in size", remedy="give all the same size")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the simplest cell that is convicted, starting from a convicted one.
 
-One thing is simplified at a time. A change is kept if the cell is still convicted, until nothing
-helps. The virtual lane is exact, so one run of a cell is enough.
+It simplifies one thing at a time, and keeps a change if the verdict stays the same. It ends when no
+change is kept. The virtual lane is exact, so each cell runs only once.
 """
 
 import itertools
@@ -29,7 +29,7 @@ JOBS = (Job.PROBE, Job.DETECT, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
 """The jobs from the shortest to the longest."""
 REGIONS_KIB = (1, 4, 16, 64, 256)
 CHIPS_MAX = 4
-"""The number of sizes of parts to try. The subject may not know some parts."""
+"""The most chip sizes to try. One is not enough, because the subject may not know the chip."""
 
 Trial = Callable[[Cell], Awaitable[CellResult]]
 Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
@@ -44,7 +44,7 @@ class Step:
 
     @property
     def line(self) -> str:
-        """Returns the change that was tried and its result, for those who watch."""
+        """Returns a line for the terminal: the change that was tried, and its verdict."""
         return f"{'kept' if self.kept else 'no  '}  {self.what}: {self.verdict}"
 
 
@@ -54,7 +54,7 @@ class Shrunk:
     cell: Cell
     steps: list[Step] = field(default_factory=list)
     complete: bool = False
-    """True if everything simpler was tried; False if the time was up."""
+    """True if no simpler cell is left to try; False if the time limit came first."""
 
 
 def stripped(cell: Cell) -> Cell:
@@ -74,8 +74,8 @@ async def shrink(
 ) -> Shrunk:
     """Returns the simplest cell found within `limit_s`.
 
-    Raises `BadInputError` if `cell` is not convicted. `shows` is another test for it and for a
-    simpler cell, which by default must have the same verdict.
+    By default `cell` must be convicted, and a simpler cell must have the same verdict; `shows`
+    replaces both tests. Raises `BadInputError` if `cell` fails its test.
     """
     ends_s = now_s() + limit_s
     first = stripped(cell)
@@ -103,7 +103,7 @@ async def _try_each(
     is_kept: Callable[[CellResult], bool],
     is_over: Callable[[], bool],
 ) -> None:
-    """Keeps the first candidate that is still convicted, which is the simplest."""
+    """Tries candidates, the simplest first, and keeps the first one that passes `is_kept`."""
     known = {step.cell.id for step in shrunk.steps}
     for what, cell in candidates(shrunk.cell):
         if is_over():
@@ -121,7 +121,7 @@ async def _try_each(
 
 
 def ways(chips: dict[str, ChipFacts]) -> list[Way]:
-    """Returns the ways to simplify, the most informative first."""
+    """Returns the ways to simplify a cell, the most informative first."""
     return [
         _fewer_hazards,
         _fewer_cores,
@@ -156,7 +156,7 @@ def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
 
 
 def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
-    """Yields the first part of each smaller size on the same bus that fits the region."""
+    """Yields one chip of each smaller size, of the same bus and family, if the region fits."""
     now = chips[cell.chip]
     by_size: dict[int, str] = {}
     for name, chip in sorted(chips.items()):
@@ -190,7 +190,10 @@ def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:
 
 
 def first_conviction(results: Results, source: str) -> str:
-    """Returns the first convicted cell, expected ones last; raises `BadInputError` without one."""
+    """Returns the ID of a convicted cell, preferably one whose plan expects that it passes.
+
+    Raises `BadInputError` if no cell was convicted.
+    """
     found = [cell for cell in results.cells if cell.verdict in UNSAFE and cell.role == Role.MEASURE]
     if not found:
         raise BadInputError(f"{source}: no cell was convicted", hint="name another run, or a cell")
@@ -198,7 +201,7 @@ def first_conviction(results: Results, source: str) -> str:
 
 
 def plan_of(cell: Cell, about: str = "") -> Plan:
-    """Returns a plan with that cell alone."""
+    """Returns a plan that has only this cell."""
     live = cell.lane is LaneName.LIVE
     mips = cell.core_mips[0] if live else shape_of(cell).nominal_mips
     at = Point(

@@ -25,7 +25,7 @@ NOT_TO_THE_END = "the hogs were not seen to the end"
 class StopCont(Hazard):
     """SIGSTOP, and SIGCONT half a period later, from the subject's first instruction to its end.
 
-    The subject's measurements, such as a calibrated loop, are wrong.
+    The stops falsify what the subject measures, such as the calibration of a delay loop.
     """
 
     name = "stop-cont"
@@ -46,8 +46,8 @@ class StopCont(Hazard):
 class Hogs(Hazard):
     """Loops of ordinary priority beside the subject, which gets its share of the core.
 
-    A loop calibrated beside them counts too few turns. It has the core to itself once the subject
-    takes real-time priority, and is then too short.
+    A delay loop that is calibrated beside them counts too few turns. When the subject takes
+    real-time priority, it has the core to itself and the loop is too short.
     """
 
     name = "hogs"
@@ -98,7 +98,7 @@ class HogsEach(Hazard):
 class MemoryPressure(Hazard):
     """A process that touches new memory all the time, so that any allocation may have to wait.
 
-    It also takes a share of the subject's core, as `Hogs` do, and so does the reclaiming kernel.
+    Like `Hogs`, it also takes a share of the subject's core. So does the kernel when it reclaims.
     """
 
     name = "memory-pressure"

@@ -20,11 +20,11 @@ RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
 MS_PER_S = 1000
 SLOWEST_PART = 0.25
-"""The part of its own speed that a core has at its lowest frequency, by default."""
+"""The default fraction of its full speed that a core has at its lowest frequency."""
 SIBLING_PART = 0.6
-"""The part of its own speed that a core has if its sibling is busy."""
+"""The fraction of its full speed that a core has while its sibling is busy."""
 STOLEN_PART = 0.02
-"""The part of its own speed that a stolen core has: practically nothing."""
+"""The fraction of its full speed that a stolen core has: practically nothing."""
 GOVERNORS = ("ondemand", "schedutil", "powersave", "performance")
 _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?")
 
@@ -33,11 +33,11 @@ class SpeedHazard(Hazard):
     lanes = (LaneName.LIVE,)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes in order of time, perhaps without end."""
+        """Yields the changes in order of time; the sequence may be infinite."""
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if less than half of the due changes of cores took place."""
+        """Returns a fault if less than half of the changes due before the end took place."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
@@ -57,9 +57,9 @@ class SpeedHazard(Hazard):
 
 
 class Frequency(SpeedHazard):
-    """Cores that are slow until a moment, and have their own speed afterwards.
+    """Cores that are slow until a moment, and run at full speed afterwards.
 
-    A delay loop that is calibrated while they are slow is too short later.
+    A delay loop that was calibrated while they were slow is then too short.
     """
 
     name = "frequency"
@@ -106,7 +106,7 @@ class Smt(SpeedHazard):
     concern = Concern.SAFETY
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes. The sibling is busy at first, when loops are calibrated."""
+        """Yields the changes. The sibling is busy at first, while delay loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
         period_ms = MS_PER_S / self.number
         yield SpeedChange(when=BEGIN, part=SIBLING_PART)

@@ -12,12 +12,12 @@ from delayrig.model.kinds.emulator import StateBegins
 
 
 def _is_unlocked(chip: ChipFacts) -> bool:
-    """Returns True if no lock has to be removed before the first change."""
+    """Returns False if all locks are set at power-up, so that no program or erase has an effect."""
     return chip.protection.kind not in ("global", "unlock")
 
 
 def _suspends(chip: ChipFacts) -> bool:
-    """Returns True if the part shows a suspended erase; otherwise no subject can notice it."""
+    """Returns True if the part shows a suspended erase; otherwise no subject can notice one."""
     return chip.suspend is not None and bool(chip.suspend.erase_flag) and _is_unlocked(chip)
 
 
@@ -32,8 +32,8 @@ def _waits(*names: str) -> Callable[[ChipFacts], bool]:
 
 
 RAMPS = ("ramp-1ms", "ramp-10ms", "ramp-100ms")
-# Conditions for a part to start in each state; the emulator has the same rules
-# (model/start_state.c).
+# The start states, each with the condition that a part must meet. The emulator has the same
+# conditions (emulators/model/start_state.c).
 STATES: dict[str, Callable[[ChipFacts], bool]] = {
     "fresh": _waits("power_up_to_select", "power_up_to_write"),
     **dict.fromkeys(RAMPS, lambda _: True),
@@ -50,7 +50,7 @@ STATES: dict[str, Callable[[ChipFacts], bool]] = {
 
 
 AT_PINS = ("fresh", "resetting", *RAMPS)
-"""The states that begin when a serial programmer turns its pins on; devices have no such event."""
+"""The states that begin when a serprog client turns the pins on; devices have no such event."""
 
 
 class Starts(Hazard):
@@ -63,21 +63,21 @@ class Starts(Hazard):
     emulator_option = "--starts"
     lanes = ANYWHERE
     phase_ns = 100_000
-    """The part's state ends independently of the program: waits vary by up to this."""
+    """The state ends independently of the program, so waits vary by up to this time."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
         self.start_state = "" if value in AT_PINS else value
-        if value == "asleep":  # Only a first command shows that the part sleeps.
+        if value == "asleep":  # No subject knows that before its first command.
             self.explained_rules = ("power_down",)
 
     def chip_refusal(self, chip: ChipFacts) -> str:
         if chip.family == "spi_nor" and STATES[self.value](chip):
             return ""
-        return f"a {chip.name} cannot be found {self.value}"
+        return f"a {chip.name} cannot start in the state {self.value}"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a reason if the state never began: some need the pins turned on, or a command."""
+        """Returns a reason if the state never began; some states wait for the pins or a command."""
         if first(artifacts.events, StateBegins) is not None:
             return ""
         return "it did not turn its pins on, or sent the part no command"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The inputs of QEMU's plugins for one cell: delay functions to watch, and a chip in QEMU.
 
-The plugin of emulators/delay_plugin/ maps a file with the request to watch functions, and has a
-file for its results. That of emulators/programmers/ has a chip behind the registers of a
-programmer, and reads its settings whenever the machine resumes.
+The plugin of emulators/delay_plugin/ maps a file that requests which functions to watch, and writes
+its results to another file. The plugin of emulators/programmers/ emulates a chip behind the
+registers of a programmer, and reads its settings whenever the machine resumes.
 
-A QEMU that is reset continues with another cell. While it is paused, a new request and new settings
-are written with the number of that cell.
+After a reset QEMU continues with another cell. While it is paused, a new request and new settings
+are written, which contain the number of that cell.
 """
 
 import functools
@@ -32,9 +32,9 @@ class DelayWatch:
     request: Path
     """The file with the request; `write_request` makes it."""
     out: Path
-    """The file with the results (emulators/delay_plugin/record.h), which may end in zeros."""
+    """The file with the results (emulators/delay_plugin/record.h); zeros may follow them."""
     is_virtual: bool = True
-    """True if its time is QEMU's count of instructions, False if it is this machine's clock."""
+    """True if it reads QEMU's virtual clock, False if it reads this machine's monotonic clock."""
 
     def words(self, machine: str) -> dict[str, str]:
         return {
@@ -90,7 +90,7 @@ def write_settings(path: Path, values: Mapping[str, str], cell: int = 1) -> None
 
 @functools.cache
 def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ...]) -> str:
-    """Returns why that QEMU cannot have a chip behind those registers; empty if it can.
+    """Returns why this QEMU cannot emulate a chip behind those registers; empty if it can.
 
     QEMU is started without a guest, and ends by itself.
     """
@@ -105,10 +105,10 @@ def refusal_of_qemu(program: str, plugin: Path, front: str, words: tuple[str, ..
     if done.returncode == 0:
         return ""
     lines = done.stderr.splitlines()
-    # The plugin's messages are among QEMU's own. There are none if QEMU could not load it.
+    # The plugin's messages are mixed with QEMU's. There are none if QEMU could not load it.
     said = [line.removeprefix(LINE_START) for line in lines if line.startswith(LINE_START)]
     if done.returncode < 0:
-        # The plugin called into a QEMU with another layout.
+        # The plugin expects another memory layout of QEMU.
         said = [f"it ended by signal {-done.returncode} when it was tried", QEMU_NEEDED]
     elif not said and NOT_LOADED in done.stderr:
         said = [*lines, QEMU_NEEDED]

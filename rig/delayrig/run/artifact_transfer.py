@@ -11,7 +11,7 @@ from delayrig.model.result import CellResult
 from delayrig.run.resume import RESULT
 
 LEFT_BYTES_MAX = 512 << 20
-"""The most that a cell may leave.
+"""The largest total size of the files that a cell may leave.
 
 A virtual cell leaves at most some 110 MB of events, and three images of its part.
 """
@@ -19,7 +19,7 @@ COMPRESSION_LEVEL = 1
 
 
 def pack_left(folder: Path) -> bytes:
-    """Returns all files below the folder, packed; raises `RigFaultError` if they are too large."""
+    """Packs all files below the folder; raises `RigFaultError` if they are too large."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     size_bytes = sum(path.stat().st_size for path in paths)
     if size_bytes > LEFT_BYTES_MAX:
@@ -33,7 +33,10 @@ def pack_left(folder: Path) -> bytes:
 
 
 def unpack_left(packed: bytes, folder: Path) -> CellResult:
-    """Writes the files into the folder, except the result, which would mark the cell as done."""
+    """Writes the files into the folder, and returns the result.
+
+    The result is not written, because its file would mark the cell as done.
+    """
     content = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
     files = msgspec.msgpack.decode(content, type=dict[str, bytes])
     result = files.pop(RESULT)
@@ -45,7 +48,7 @@ def unpack_left(packed: bytes, folder: Path) -> CellResult:
 
 
 def checked_name(name: str) -> PurePosixPath:
-    """Returns the path; raises `RigFaultError` if it leads out of its folder."""
+    """Returns the name as a path; raises `RigFaultError` if it leads out of the folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise RigFaultError(f"a file arrived that is named {name!r}")

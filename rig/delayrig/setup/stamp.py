@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The record of which steps of set-up are done, and for which inputs.
 
-Every start of the rig computes all of this, so it must stay cheap: it reads a few small files, only
-lists sources, and starts nothing.
+Every start of the rig computes all of this, so it must be cheap: it reads a few small files, does
+not read the sources that it lists, and starts no program.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ HOST_STEPS = (HOST_PACKAGES, ENVIRONMENT, NATIVE)
 GUEST_STEPS = (PACKAGES, ACCOUNT, ENVIRONMENT, NATIVE)
 EVERY_STEP = (*GUEST_STEPS, IMAGES)
 TEST_STEPS = (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT)
-"""The steps of each kind of command. Cells without guests need fewer, the tests more.
+"""The steps of each kind of command. Cells without guests need fewer steps, the tests more.
 
 A run provides the images of its own cells; `rig/rig setup` prepares those of the shipped plans.
 """
@@ -44,7 +44,7 @@ IMAGE_SOURCES = ("rig/delayrig/subjects", "rig/delayrig/machine")
 
 
 def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str, str]:
-    """Returns the mark that each step leaves when it is done for the present inputs."""
+    """Returns the mark of each step: a digest of its present inputs."""
 
     def own(name: str) -> str:
         return _read(layout.setup / name)
@@ -74,7 +74,7 @@ def wanted_marks(layout: Layout, database: Path = PACKAGE_DATABASE) -> dict[str,
 def stale_steps(
     layout: Layout, wanted: dict[str, str], steps: Iterable[str] = GUEST_STEPS
 ) -> frozenset[str]:
-    """Returns those of `steps` whose mark differs or whose result is gone."""
+    """Returns the steps of `steps` that must run: their mark differs or their result is missing."""
     found = read_marks(layout.stamp)
     made = {ENVIRONMENT: layout.python, NATIVE: layout.build / "build.ninja"}
     return frozenset(
@@ -85,7 +85,7 @@ def stale_steps(
 
 
 def read_marks(stamp: Path) -> dict[str, str]:
-    """Returns the marks by step. An unreadable stamp has none, so everything is done again."""
+    """Returns the marks by step; none if the stamp cannot be read, so every step runs again."""
     try:
         lines = stamp.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -105,7 +105,7 @@ def write_mark(stamp: Path, step: str, mark: str) -> None:
 
 
 def drop_mark(stamp: Path, step: str) -> None:
-    """Records a step as begun, so it counts as not done."""
+    """Records that a step has begun; until `write_mark` it counts as not done."""
     if step in read_marks(stamp):
         write_mark(stamp, step, "begun")
 

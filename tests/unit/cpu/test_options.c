@@ -45,7 +45,7 @@ static void without_arguments_nothing_is_throttled(void)
 	assert_null(options.trace);
 }
 
-static void last_word_of_a_list_holds_for_the_rest(void)
+static void last_value_of_a_list_applies_to_all_further_vcpus(void)
 {
 	struct options options = PARSED("mips=60:240", "governor=fixed:performance");
 	struct vcpu_config config;
@@ -60,7 +60,7 @@ static void last_word_of_a_list_holds_for_the_rest(void)
 	}
 }
 
-static void top_of_a_governor_is_mips_by_default(void)
+static void highest_speed_of_a_governor_is_mips_by_default(void)
 {
 	struct options without = PARSED("mips=100", "min_mips=25", "governor=ondemand");
 	struct options with = PARSED("mips=100", "min_mips=25", "max_mips=80");
@@ -73,7 +73,7 @@ static void top_of_a_governor_is_mips_by_default(void)
 	assert_int_equal(config.limits.min_kips, 25000);
 }
 
-static void times_come_in_microseconds(void)
+static void times_have_the_units_of_their_names(void)
 {
 	struct options options = PARSED("sampling_us=4000", "latency_us=50", "ramp_us=300",
 		"quantum_us=100", "catch_up_us=0", "spin_us=20", "window_ms=10");
@@ -89,7 +89,7 @@ static void times_come_in_microseconds(void)
 	assert_int_equal(options.window_ms, 10);
 }
 
-static void paths_are_taken_as_they_are(void)
+static void paths_are_stored_unchanged(void)
 {
 	struct options options = PARSED("trace=a=b", "control=/run/x", "script=:");
 
@@ -113,7 +113,7 @@ static void bad_argument_is_named_with_its_remedy(void)
 	assert_refused("mips=1", "mips=2", "given twice");
 }
 
-static void list_of_too_many_words_is_refused(void)
+static void list_of_more_than_64_values_is_refused(void)
 {
 	char text[] =
 		"mips=1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:"
@@ -136,12 +136,12 @@ static void governor_without_limits_is_named_with_its_vcpu(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(without_arguments_nothing_is_throttled),
-	CASE(last_word_of_a_list_holds_for_the_rest),
-	CASE(top_of_a_governor_is_mips_by_default),
-	CASE(times_come_in_microseconds),
-	CASE(paths_are_taken_as_they_are),
+	CASE(last_value_of_a_list_applies_to_all_further_vcpus),
+	CASE(highest_speed_of_a_governor_is_mips_by_default),
+	CASE(times_have_the_units_of_their_names),
+	CASE(paths_are_stored_unchanged),
 	CASE(bad_argument_is_named_with_its_remedy),
-	CASE(list_of_too_many_words_is_refused),
+	CASE(list_of_more_than_64_values_is_refused),
 	CASE(governor_without_limits_is_named_with_its_vcpu),
 };
 

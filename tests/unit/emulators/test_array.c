@@ -12,7 +12,7 @@ struct fixture {
 	uint8_t got[SIZE_BYTES];
 };
 
-/* Fills the memory with stale bytes, which no read may return where the map says "erased". */
+/* Fills the memory with stale bytes. No read of an erased granule may return them. */
 static void set_up(struct fixture *fixture)
 {
 	memset(fixture->bytes, 0x5A, sizeof(fixture->bytes));
@@ -39,7 +39,7 @@ static void assert_all(const struct array *array, uint32_t from, uint32_t to, ui
 	}
 }
 
-static void new_array_reads_erased_and_touches_no_bytes(struct fixture *fixture)
+static void new_array_reads_as_erased_and_touches_no_bytes(struct fixture *fixture)
 {
 	assert_all(&fixture->array, 0, SIZE_BYTES, 0xFF);
 	assert_int_equal(fixture->bytes[0], 0x5A);
@@ -68,7 +68,7 @@ static void program_across_granules_clears_bits_in_both(struct fixture *fixture)
 	assert_memory_equal(got, data, sizeof(data));
 }
 
-static void program_of_any_length_clears_its_own_bytes_alone(struct fixture *fixture)
+static void program_of_any_length_changes_only_its_own_bytes(struct fixture *fixture)
 {
 	uint8_t data[24];
 	uint8_t got[sizeof(data) + 2];
@@ -85,7 +85,7 @@ static void program_of_any_length_clears_its_own_bytes_alone(struct fixture *fix
 	}
 }
 
-static void read_past_the_end_goes_on_from_zero(struct fixture *fixture)
+static void read_past_the_end_continues_at_0(struct fixture *fixture)
 {
 	uint8_t first = 0x12;
 	uint8_t got[2];
@@ -96,7 +96,7 @@ static void read_past_the_end_goes_on_from_zero(struct fixture *fixture)
 	assert_int_equal(got[1], 0x12);
 }
 
-static void erase_of_one_granule_forgets_only_that(struct fixture *fixture)
+static void erase_of_one_granule_leaves_the_others(struct fixture *fixture)
 {
 	static const uint8_t zeros[SIZE_BYTES];
 
@@ -107,7 +107,7 @@ static void erase_of_one_granule_forgets_only_that(struct fixture *fixture)
 	assert_all(&fixture->array, 2 * GRANULE, SIZE_BYTES, 0x00);
 }
 
-static void erase_inside_granules_takes_its_range_and_no_more(struct fixture *fixture)
+static void erase_that_begins_inside_a_granule_erases_only_its_range(struct fixture *fixture)
 {
 	const uint32_t end = 2 * GRANULE + 3;
 
@@ -119,7 +119,7 @@ static void erase_inside_granules_takes_its_range_and_no_more(struct fixture *fi
 	assert_true(array_granule_is_erased(&fixture->array, GRANULE));
 }
 
-static void program_after_erase_does_not_meet_old_bits(struct fixture *fixture)
+static void program_after_erase_does_not_see_old_bits(struct fixture *fixture)
 {
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xA5;
@@ -149,7 +149,7 @@ static void load_of_erased_bytes_keeps_the_granule_erased(struct fixture *fixtur
 	assert_true(array_granule_is_erased(&fixture->array, 100));
 }
 
-/* Interrupted work in an array that is full of BEFORE. */
+/* The cases below interrupt work in an array that is full of BEFORE. */
 
 #define BEFORE 0x3C
 #define SEED 7
@@ -236,7 +236,7 @@ static const uint8_t *erased_half_way(struct fixture *fixture, uint64_t seed)
 	return read_all(fixture);
 }
 
-static void same_seed_leaves_the_same_and_another_seed_does_not(struct fixture *fixture)
+static void same_seed_leaves_the_same_bytes_and_another_seed_others(struct fixture *fixture)
 {
 	uint8_t first[GRANULE];
 
@@ -246,21 +246,21 @@ static void same_seed_leaves_the_same_and_another_seed_does_not(struct fixture *
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, new_array_reads_erased_and_touches_no_bytes),
+	CASE_ON(fixture, new_array_reads_as_erased_and_touches_no_bytes),
 	CASE_ON(fixture, program_in_one_granule_leaves_the_others_erased),
 	CASE_ON(fixture, program_across_granules_clears_bits_in_both),
-	CASE_ON(fixture, program_of_any_length_clears_its_own_bytes_alone),
-	CASE_ON(fixture, read_past_the_end_goes_on_from_zero),
-	CASE_ON(fixture, erase_of_one_granule_forgets_only_that),
-	CASE_ON(fixture, erase_inside_granules_takes_its_range_and_no_more),
-	CASE_ON(fixture, program_after_erase_does_not_meet_old_bits),
+	CASE_ON(fixture, program_of_any_length_changes_only_its_own_bytes),
+	CASE_ON(fixture, read_past_the_end_continues_at_0),
+	CASE_ON(fixture, erase_of_one_granule_leaves_the_others),
+	CASE_ON(fixture, erase_that_begins_inside_a_granule_erases_only_its_range),
+	CASE_ON(fixture, program_after_erase_does_not_see_old_bits),
 	CASE_ON(fixture, load_sets_bits_that_program_cannot),
 	CASE_ON(fixture, load_of_erased_bytes_keeps_the_granule_erased),
 	CASE_ON(fixture, erase_cut_off_leaves_erased_then_mixed_then_old),
 	CASE_ON(fixture, erase_of_less_than_a_granule_stays_inside_its_block),
 	CASE_ON(fixture, program_cut_off_sets_no_bit_and_stays_inside_its_page),
 	CASE_ON(fixture, replacing_program_cut_off_may_leave_bytes_erased),
-	CASE_ON(fixture, same_seed_leaves_the_same_and_another_seed_does_not),
+	CASE_ON(fixture, same_seed_leaves_the_same_bytes_and_another_seed_others),
 };
 
 RUN_CASES(tests)

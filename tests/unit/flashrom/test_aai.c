@@ -13,7 +13,7 @@ FIXTURE(fake_registers, fake_registers_start, NOTHING);
 
 static const char *const corners[] = {"min", "typ", "max"};
 
-/* Scatters changes of 0 to 4 equal bytes, some of them blank, at odd and even addresses. */
+/* Changes the image at odd and even addresses: 0 to 4 equal bytes each, some of them blank. */
 static void scatter(struct part_bench *bench, uint32_t seed)
 {
 	for (uint32_t at = 0; at < 0x3000; at += 7 + seed % 13) {
@@ -39,7 +39,7 @@ static void words_and_odd_bytes_are_programmed_at_every_corner(struct part_bench
 	}
 }
 
-static void protection_of_power_up_is_lifted_and_put_back(struct part_bench *bench)
+static void protection_set_at_power_up_is_lifted_and_restored(struct part_bench *bench)
 {
 	uint8_t status;
 
@@ -59,8 +59,8 @@ static void unprotect_part(struct part_bench *bench)
 	PART_BENCH_SEND(bench, 0x06);
 }
 
-/* In this mode the part does not answer RDID; during a word's program it ignores WRDI, too. */
-static void mode_that_a_session_left_on_is_ended(struct part_bench *bench)
+/* In AAI mode the part does not answer RDID. While it programs a word it also ignores WRDI. */
+static void aai_mode_of_an_earlier_session_is_ended(struct part_bench *bench)
 {
 	static const char *const names[] = {PART, NULL};
 
@@ -116,10 +116,11 @@ static unsigned int commands_of_program(struct part_bench *bench)
 }
 
 /*
- * One command fails, before or after the part gets it. Then the part can be read at once. Its times
- * are typical: after an error the driver waits for the maximum, which no source gives.
+ * One command fails, before or after the part receives it. Afterwards the part can be read at once.
+ * Its times are typical, because no datasheet gives the maximum that the driver waits after an
+ * error.
  */
-static void mode_is_left_after_every_error(struct part_bench *bench)
+static void aai_mode_is_ended_after_every_error(struct part_bench *bench)
 {
 	const unsigned int commands = commands_of_program(bench);
 	uint8_t byte;
@@ -135,7 +136,7 @@ static void mode_is_left_after_every_error(struct part_bench *bench)
 }
 
 /* A long write in which a command fails must leave the status as it was found. */
-static void write_that_fails_leaves_neither_mode_nor_protection_behind(struct part_bench *bench)
+static void failed_write_ends_aai_mode_and_restores_protection(struct part_bench *bench)
 {
 	const struct range range = {0, 0x4000};
 	const struct selection selection = {&range, 1};
@@ -154,7 +155,7 @@ static void write_that_fails_leaves_neither_mode_nor_protection_behind(struct pa
 	}
 }
 
-/* Is busy for 10 us after a word program, and also after WRDI. */
+/* Makes the part busy for 10 us after a word program, and also after WRDI. */
 static void obey_slowly(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	(void)tx_bytes;
@@ -162,7 +163,7 @@ static void obey_slowly(struct fake_registers *fake, const uint8_t *tx, size_t t
 		fake->busy_until_ns = fake->now_ns + 10 * NS_PER_US;
 }
 
-static void end_of_the_mode_is_waited_for(struct fake_registers *fake)
+static void driver_waits_for_the_end_of_aai_mode(struct fake_registers *fake)
 {
 	static const uint8_t data[] = {1, 2};
 	uint8_t byte;
@@ -175,15 +176,15 @@ static void end_of_the_mode_is_waited_for(struct fake_registers *fake)
 }
 
 /* Older revisions accept only 50h as the enable before a status write. */
-static void status_write_is_enabled_by_an_opcode_of_its_own(struct fake_registers *fake)
+static void status_write_is_enabled_by_50h(struct fake_registers *fake)
 {
 	fake_part(fake, PART);
 	assert_int_equal(fake_write_status(fake, 0x1c), 0);
 	assert_sent(fake, "05; 50; 01 1c; 05; ");
 }
 
-/* To program one blank word is cheaper than to leave the mode and return; two are dearer. */
-static void blank_words_are_left_out_where_that_is_shorter(struct fake_registers *fake)
+/* One blank word costs less than leaving AAI mode and entering it again; two cost more. */
+static void blank_words_are_skipped_if_that_saves_commands(struct fake_registers *fake)
 {
 	/* clang-format off */
 	static const uint8_t data[] = {
@@ -208,14 +209,14 @@ static void blank_words_are_left_out_where_that_is_shorter(struct fake_registers
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, words_and_odd_bytes_are_programmed_at_every_corner),
-	CASE_ON(part_bench, protection_of_power_up_is_lifted_and_put_back),
-	CASE_ON(part_bench, mode_that_a_session_left_on_is_ended),
+	CASE_ON(part_bench, protection_set_at_power_up_is_lifted_and_restored),
+	CASE_ON(part_bench, aai_mode_of_an_earlier_session_is_ended),
 	CASE_ON(part_bench, erase_that_a_session_left_going_is_waited_for),
-	CASE_ON(part_bench, mode_is_left_after_every_error),
-	CASE_ON(part_bench, write_that_fails_leaves_neither_mode_nor_protection_behind),
-	CASE_ON(fake_registers, end_of_the_mode_is_waited_for),
-	CASE_ON(fake_registers, status_write_is_enabled_by_an_opcode_of_its_own),
-	CASE_ON(fake_registers, blank_words_are_left_out_where_that_is_shorter),
+	CASE_ON(part_bench, aai_mode_is_ended_after_every_error),
+	CASE_ON(part_bench, failed_write_ends_aai_mode_and_restores_protection),
+	CASE_ON(fake_registers, driver_waits_for_the_end_of_aai_mode),
+	CASE_ON(fake_registers, status_write_is_enabled_by_50h),
+	CASE_ON(fake_registers, blank_words_are_skipped_if_that_saves_commands),
 };
 
 RUN_CASES(tests)

@@ -38,7 +38,7 @@ static void end_is_the_last_address_of_a_region(void)
 	layout_deinit(&layout);
 }
 
-static void folder_is_no_empty_layout(void)
+static void folder_is_not_read_as_an_empty_layout(void)
 {
 	const struct log log = captured_log(&captured);
 	struct layout layout = {0};
@@ -51,7 +51,7 @@ static void folder_is_no_empty_layout(void)
 	fclose(folder);
 }
 
-static void blank_lines_comments_and_missing_newline_are_fine(void)
+static void blank_lines_comments_and_a_missing_newline_are_accepted(void)
 {
 	struct layout layout = {0};
 
@@ -84,7 +84,7 @@ static void bad_lines_are_reported_with_their_number(void)
 	}
 }
 
-static void unknown_region_finds_the_nearest(void)
+static void unknown_name_is_answered_by_the_nearest_name(void)
 {
 	struct layout layout = {0};
 
@@ -100,7 +100,7 @@ static void assert_range(struct range range, uint32_t start, uint32_t end)
 	assert_int_equal(range.end, end);
 }
 
-static void ranges_that_meet_become_one(void)
+static void adjacent_ranges_become_one(void)
 {
 	struct range ranges[] = {{0x20000, 0x30000}, {0x10000, 0x20000}, {0, 0x1000}};
 
@@ -109,7 +109,7 @@ static void ranges_that_meet_become_one(void)
 	assert_range(ranges[1], 0x10000, 0x30000);
 }
 
-/* Their sum, which a progress report would give, exceeds 32 bits. */
+/* The sum of their sizes exceeds 32 bits, so a progress report must count them once. */
 static void included_regions_that_overlap_are_one_range(void)
 {
 	const struct log log = captured_log(&captured);
@@ -126,7 +126,7 @@ static void included_regions_that_overlap_are_one_range(void)
 	free(ranges);
 }
 
-static void ranges_with_room_between_stay_apart(void)
+static void ranges_with_a_gap_between_them_stay_separate(void)
 {
 	struct range ranges[] = {{0x8000, 0x9000}, {0x1000, 0x2000}};
 
@@ -145,13 +145,13 @@ static void range_inside_another_disappears(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(end_is_the_last_address_of_a_region),
-	CASE(folder_is_no_empty_layout),
-	CASE(blank_lines_comments_and_missing_newline_are_fine),
+	CASE(folder_is_not_read_as_an_empty_layout),
+	CASE(blank_lines_comments_and_a_missing_newline_are_accepted),
 	CASE(bad_lines_are_reported_with_their_number),
-	CASE(unknown_region_finds_the_nearest),
-	CASE(ranges_that_meet_become_one),
+	CASE(unknown_name_is_answered_by_the_nearest_name),
+	CASE(adjacent_ranges_become_one),
 	CASE(included_regions_that_overlap_are_one_range),
-	CASE(ranges_with_room_between_stay_apart),
+	CASE(ranges_with_a_gap_between_them_stay_separate),
 	CASE(range_inside_another_disappears),
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How commands become messages of a spidev. */
+/* Commands become messages of a spidev device. */
 #include <errno.h>
 #include <linux/spi/spidev.h>
 
@@ -73,19 +73,19 @@ static void command_and_reply_are_one_message(struct spidev *spidev)
 	assert_int_equal(kernel.transfers[1].len, sizeof(rx));
 }
 
-static void command_without_a_reply_asks_for_none(struct spidev *spidev)
+static void command_without_a_reply_is_a_single_transfer(struct spidev *spidev)
 {
 	assert_int_equal(send(spidev, (const uint8_t[]){0x06}, NULL, 0), 0);
 	assert_int_equal(kernel.count, 1);
 }
 
-static void refusal_of_the_kernel_is_passed_on(struct spidev *spidev)
+static void error_of_the_kernel_is_returned(struct spidev *spidev)
 {
 	kernel.answer = -EMSGSIZE;
 	assert_int_equal(send(spidev, (const uint8_t[]){0x06}, NULL, 0), -EMSGSIZE);
 }
 
-static void transfers_are_no_longer_than_the_kernels_buffer(struct spidev *spidev)
+static void limits_of_transfers_are_the_size_of_the_kernels_buffer(struct spidev *spidev)
 {
 	assert_int_equal(spidev->programmer->buses, BUS_SPI);
 	assert_int_equal(spidev->programmer->read_bytes_max, BYTES_MAX);
@@ -109,9 +109,9 @@ static void device_must_be_named_and_be_a_spidev(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(spidev, command_and_reply_are_one_message),
-	CASE_ON(spidev, command_without_a_reply_asks_for_none),
-	CASE_ON(spidev, refusal_of_the_kernel_is_passed_on),
-	CASE_ON(spidev, transfers_are_no_longer_than_the_kernels_buffer),
+	CASE_ON(spidev, command_without_a_reply_is_a_single_transfer),
+	CASE_ON(spidev, error_of_the_kernel_is_returned),
+	CASE_ON(spidev, limits_of_transfers_are_the_size_of_the_kernels_buffer),
 	CASE(device_must_be_named_and_be_a_spidev),
 };
 

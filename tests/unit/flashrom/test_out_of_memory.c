@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Allocations that fail: the one message that tells why nothing was done. */
+/* A failed allocation is reported by one message, whichever allocation it is. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *data, size_t bytes);
 char *__wrap_strdup(const char *text);
 
-/* The n-th allocation from now fails; 0 for none. Wrapped functions get no context. */
+/* The n-th allocation from now fails; 0: none. It is global: wrapped functions have no context. */
 static unsigned int countdown;
 
 static bool fails(void)
@@ -51,7 +51,7 @@ static void start(struct scene *scene)
 
 FIXTURE(scene, start, NOTHING);
 
-/* Checks the result and the message, and forgets the message. */
+/* Asserts that the result is -ENOMEM with one message, and clears the message. */
 static void assert_reported(struct scene *scene, int error)
 {
 	assert_int_equal(countdown, 0);
@@ -61,7 +61,7 @@ static void assert_reported(struct scene *scene, int error)
 	memset(&scene->captured, 0, sizeof(scene->captured));
 }
 
-static void layout_without_room_for_its_regions_is_reported(struct scene *scene)
+static void layout_without_memory_for_its_regions_is_reported(struct scene *scene)
 {
 	char text[] = "0:1 a\n2:3 b\n";
 	struct layout layout;
@@ -76,7 +76,7 @@ static void layout_without_room_for_its_regions_is_reported(struct scene *scene)
 	}
 }
 
-static void ranges_without_room_are_reported(struct scene *scene)
+static void ranges_without_memory_are_reported(struct scene *scene)
 {
 	const struct layout layout = {0};
 	struct range *ranges;
@@ -86,7 +86,7 @@ static void ranges_without_room_are_reported(struct scene *scene)
 	assert_reported(scene, layout_ranges(&layout, 1, &scene->log, &ranges, &count));
 }
 
-static void programmer_without_room_is_reported(struct scene *scene)
+static void programmer_without_memory_is_reported(struct scene *scene)
 {
 	static const struct {
 		const char *spec;
@@ -109,9 +109,9 @@ static void programmer_without_room_is_reported(struct scene *scene)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(scene, layout_without_room_for_its_regions_is_reported),
-	CASE_ON(scene, ranges_without_room_are_reported),
-	CASE_ON(scene, programmer_without_room_is_reported),
+	CASE_ON(scene, layout_without_memory_for_its_regions_is_reported),
+	CASE_ON(scene, ranges_without_memory_are_reported),
+	CASE_ON(scene, programmer_without_memory_is_reported),
 };
 
 RUN_CASES(tests)

@@ -18,7 +18,7 @@ static int parse(const char *text, struct series *out)
 	return series_parse(word, out);
 }
 
-static void wait_takes_all_that_it_is_given(struct series *found)
+static void every_argument_of_a_wait_is_parsed(struct series *found)
 {
 	assert_int_equal(parse("wait:wait=nanosleep,request_ns=100000,count=16384,limit_ms=4000,"
 			       "fifo=1,slack_ns=1,cpu=3,eaters=2,hold_us=0",
@@ -36,7 +36,7 @@ static void wait_takes_all_that_it_is_given(struct series *found)
 	assert_int_equal(found->hold_us, 0);
 }
 
-static void what_is_left_out_changes_nothing_of_the_process(struct series *found)
+static void missing_arguments_leave_the_process_unchanged(struct series *found)
 {
 	assert_int_equal(parse("wait:wait=nop,count=1", found), 0);
 	assert_int_equal(found->fifo_priority, 0);
@@ -46,7 +46,7 @@ static void what_is_left_out_changes_nothing_of_the_process(struct series *found
 	assert_int_equal(found->hold_us, -1);
 }
 
-static void kinds_that_need_nothing_need_no_colon(struct series *found)
+static void kinds_without_required_arguments_need_no_colon(struct series *found)
 {
 	assert_int_equal(parse("facts", found), 0);
 	assert_int_equal(found->kind, SERIES_FACTS);
@@ -54,7 +54,7 @@ static void kinds_that_need_nothing_need_no_colon(struct series *found)
 	assert_int_equal(found->kind, SERIES_AUDIT);
 }
 
-static void bounds_are_taken_and_what_lies_beyond_is_not(struct series *found)
+static void values_at_a_bound_are_accepted_and_beyond_it_refused(struct series *found)
 {
 	assert_int_equal(parse("wait:wait=nop,count=1000000", found), 0);
 	assert_int_equal(parse("wait:wait=nop,count=1000001", found), -EINVAL);
@@ -66,7 +66,7 @@ static void bounds_are_taken_and_what_lies_beyond_is_not(struct series *found)
 	assert_int_equal(parse("wait:wait=nop,count=1,eaters=65", found), -EINVAL);
 }
 
-static void what_makes_no_sense_is_refused(struct series *found)
+static void invalid_series_is_refused(struct series *found)
 {
 	static const char *const wrong[] = {
 		"",
@@ -99,7 +99,7 @@ static void what_makes_no_sense_is_refused(struct series *found)
 		assert_int_equal(parse(wrong[i], found), -EINVAL);
 }
 
-static void sweep_of_one_length_is_a_sweep(struct series *found)
+static void sweep_of_a_single_length_is_accepted(struct series *found)
 {
 	assert_int_equal(parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", found), 0);
 	assert_int_equal(found->from_ns, 5);
@@ -112,7 +112,7 @@ static const char *const sleeps[] = {
 	"nanosleep", "clock_nanosleep", "select", "pselect", "poll", "ppoll"};
 #define SLEEPS (COUNT(sleeps))
 
-/* Lower bounds only, since a busy machine may add any time. */
+/* Only lower bounds are asserted, because a busy machine may delay the end of any wait. */
 static void no_wait_ends_early(void)
 {
 	static const int64_t lengths_ns[] = {0, 1, 1001, 999999, 1000001, 10000000};
@@ -141,12 +141,12 @@ static void every_wait_is_found_by_the_name_of_its_function(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(series, wait_takes_all_that_it_is_given),
-	CASE_ON(series, what_is_left_out_changes_nothing_of_the_process),
-	CASE_ON(series, kinds_that_need_nothing_need_no_colon),
-	CASE_ON(series, bounds_are_taken_and_what_lies_beyond_is_not),
-	CASE_ON(series, what_makes_no_sense_is_refused),
-	CASE_ON(series, sweep_of_one_length_is_a_sweep),
+	CASE_ON(series, every_argument_of_a_wait_is_parsed),
+	CASE_ON(series, missing_arguments_leave_the_process_unchanged),
+	CASE_ON(series, kinds_without_required_arguments_need_no_colon),
+	CASE_ON(series, values_at_a_bound_are_accepted_and_beyond_it_refused),
+	CASE_ON(series, invalid_series_is_refused),
+	CASE_ON(series, sweep_of_a_single_length_is_accepted),
 	CASE(no_wait_ends_early),
 	CASE(every_wait_is_found_by_the_name_of_its_function),
 };

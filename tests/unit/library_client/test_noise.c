@@ -11,7 +11,7 @@
 
 static const int handled[] = {SIGALRM, SIGCHLD, SIGUSR1};
 
-/* Sleeps until that number of signals was handled. Returns false if LIMIT_S passed before that. */
+/* Sleeps until `count` signals were handled. Returns false if that takes longer than LIMIT_S. */
 static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
 {
 	const struct timespec look = {0, 10000000};
@@ -84,7 +84,7 @@ static void read_is_interrupted_unless_calls_are_restarted(void)
 	assert_int_equal(read_through_signals(true), 1);
 }
 
-static void no_signal_comes_after_the_end(void)
+static void no_signal_comes_after_the_stop(void)
 {
 	const struct noise_config config = {.rate_hz = 1000, .signal = SIGUSR1};
 	const struct timespec while_ns = {0, 20000000};
@@ -115,7 +115,7 @@ static void threads_run_and_leave_signals_to_the_caller(void)
 	assert_int_equal(noise.threads, 0);
 }
 
-static void threads_leave_the_core_that_the_caller_is_kept_to(void)
+static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 {
 	const struct noise_config config = {.threads = 1};
 	const struct timespec look = {0, 10000000};
@@ -142,7 +142,7 @@ static void threads_leave_the_core_that_the_caller_is_kept_to(void)
 	assert_true(CPU_COUNT(&theirs) > 0);
 }
 
-static void silence_is_no_noise(void)
+static void config_of_zeros_starts_neither_signals_nor_threads(void)
 {
 	const struct noise_config config = {.rate_hz = 0};
 	struct noise noise;
@@ -156,10 +156,10 @@ static void silence_is_no_noise(void)
 static const struct CMUnitTest tests[] = {
 	CASE(each_signal_interrupts_a_sleep),
 	CASE(read_is_interrupted_unless_calls_are_restarted),
-	CASE(no_signal_comes_after_the_end),
+	CASE(no_signal_comes_after_the_stop),
 	CASE(threads_run_and_leave_signals_to_the_caller),
-	CASE(threads_leave_the_core_that_the_caller_is_kept_to),
-	CASE(silence_is_no_noise),
+	CASE(threads_avoid_the_core_that_the_caller_is_pinned_to),
+	CASE(config_of_zeros_starts_neither_signals_nor_threads),
 };
 
 RUN_CASES(tests)

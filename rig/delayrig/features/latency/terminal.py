@@ -12,7 +12,7 @@ from delayrig.present.console import BAR_WIDTH, LiveBar, fitted, say
 
 
 class LatencyProgress(LiveBar):
-    """A live bar on a terminal; a line for each place elsewhere."""
+    """The progress: a live bar on a terminal, one line for each place otherwise."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(
@@ -38,9 +38,9 @@ class LatencyProgress(LiveBar):
 
 def print_report(report: LatencyReport, console: Console) -> None:
     machines = report.machines
-    meant: set[str] = set()
+    printed: set[str] = set()
     for machine in machines:
-        _print_sentences(machine, meant, console)
+        _print_sentences(machine, printed, console)
     tables = [
         rows.place_rows(machines),
         *(rows.proposal_rows(machines), rows.quantile_rows(machines), rows.clock_rows(machines)),
@@ -66,8 +66,8 @@ def print_report(report: LatencyReport, console: Console) -> None:
         console.print(f"\n[bold]{escape(machine.title)}: {escape(explain.say_verdict(machine))}[/]")
 
 
-def _print_sentences(machine: MachineReport, meant: set[str], console: Console) -> None:
-    """Prints the findings of one machine, and their meaning once for all machines."""
+def _print_sentences(machine: MachineReport, printed: set[str], console: Console) -> None:
+    """Prints the findings of one machine, and each meaning only the first time that it occurs."""
     early, waits = explain.early_of(machine)
     about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
     high = machine.timers.high_resolution
@@ -78,7 +78,7 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
         explain.say_periods(machine),
     ]
     lines = [about, f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
-    lines += [f"{each.figures} {once(each.meaning, meant)}".rstrip() for each in said if each]
+    lines += [f"{each.figures} {once(each.meaning, printed)}".rstrip() for each in said if each]
     lines.append(explain.say_example(machine))
     lines += [
         explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
@@ -88,9 +88,9 @@ def _print_sentences(machine: MachineReport, meant: set[str], console: Console) 
     say(console, *(f"  {line}" for line in filter(None, lines)))
 
 
-def once(meaning: str, meant: set[str]) -> str:
+def once(meaning: str, printed: set[str]) -> str:
     """Returns the meaning, or an empty text if it was printed before."""
-    if meaning in meant:
+    if meaning in printed:
         return ""
-    meant.add(meaning)
+    printed.add(meaning)
     return meaning

@@ -17,19 +17,19 @@ from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.tables import Row, Table, words_and_figures
 
 ROWS_MAX = 15
-NO_EVENTS = "Only the results are here, and not what happened in the cells."
+NO_EVENTS = "This report was made from results alone, without the events of the cells."
 NOT_READ = (
-    "There are too many cells to read what happened in each. rig/rig waste reads that of the cells"
-    " that it is given."
+    "There are too many cells to read what happened in each. rig/rig waste reads the events of the"
+    " cells that it is given."
 )
 WAITING = (
-    "Sums over all cells of a subject that measure it. While the part is ready and the subject has"
-    " not noticed, time is lost; so is all of a delay while the part is not busy."
+    "Sums over all cells that measure a subject. Time is wasted from when the part is ready until"
+    " the subject notices it, and in every delay while the part is not busy."
 )
 MARGINS = (
-    "For each class of waits the one with the least margin, of those that could be judged. A"
-    " margin is what is beyond doubt: a wait that was too short was so by at least that much"
-    " (negative), one that was long enough had at least that much to spare."
+    "Each row shows the wait with the least margin of its class, among those that could be judged."
+    " A margin is a lower bound: a wait was at least that much too short (negative), or had at"
+    " least that much to spare."
 )
 FIGURES = ("seen", "judged", "too short", "asked", "took", "worst margin")
 
@@ -38,7 +38,7 @@ Values = Sequence[str | Markup]
 
 
 def waiting_section(sources: Sources) -> Section:
-    """Returns tables by operation, by call site and by silence, each with the largest sum first."""
+    """Returns the wasted time by operation, by call site and by silence, the largest sum first."""
     body = paragraph(WAITING) if sources.has_events else paragraph(_why_not(sources))
     for run in sources.runs if sources.has_events else ():
         together = waste_together(facts.waste for _, facts in _measured(run))
@@ -60,7 +60,7 @@ def margins_section(sources: Sources) -> Section:
 
 
 def _why_not(sources: Sources) -> str:
-    """Returns why no events are known."""
+    """Returns why the report has no facts from events."""
     return NOT_READ if any(run.drawable for run in sources.runs) else NO_EVENTS
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cost of sleeping in a profile, measured by `sleep-facts` (flashrom/bench/).
 
-It tests the proposal's reasoning, which has three figures: a switch to another process takes about
-2 us, so shorter waits are not worth a sleep; a sleep of 100 us is accurate to 10 % under
-SCHED_FIFO; and, in its tables, one at normal priority is some 60 us late.
+It tests the proposal's reasoning, which rests on three figures. A switch to another process takes
+about 2 us, so shorter waits are not worth a sleep. A sleep of 100 us is accurate to 10 % under
+SCHED_FIFO. At normal priority such a sleep ends some 60 us late in the proposal's tables.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,17 +18,17 @@ SUBJECT = "sleep-facts"
 NORMAL, SLACK, FIFO = "normal", "slack", "fifo"
 """Ways to sleep: by default, with a timer slack of 1 ns, and under SCHED_FIFO."""
 ACCURACY = 10
-"""An accurate sleep is late by at most one part in ACCURACY of its length."""
+"""An accurate sleep is late by at most its length divided by ACCURACY."""
 SWITCH_NS_MAX = 4_000
-"""The limit of a switch, twice the proposal's 2 us."""
+"""The longest switch that agrees with the proposal: twice its 2 us."""
 TRIED_US = 100
 COARSE_NS = 1_000_000
-"""Timers with this resolution or a coarser one fire only at ticks."""
+"""Timers with this or a coarser resolution fire only at ticks."""
 US = 1000
 
 
 class Sleep(msgspec.Struct, frozen=True, kw_only=True):
-    """The lateness of plain sleeps of one length."""
+    """The lateness of sleeps of one length, slept in one way."""
 
     way: str
     length_us: int
@@ -63,7 +63,7 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
         return next(rows, None)
 
     def way_of(self, *, realtime: bool) -> str:
-        """Returns how a program sleeps here: under SCHED_FIFO if it asks for that and may."""
+        """Returns how a program sleeps here: under SCHED_FIFO if it requests that and may."""
         return FIFO if realtime and any(row.way == FIFO for row in self.sleeps) else NORMAL
 
     def accurate_us(self, way: str) -> int | None:
@@ -99,7 +99,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reasoning(facts: Mapping[str, SleepFacts], *, realtime: bool) -> list[Finding]:
-    """Returns the findings, claim by claim; without `realtime` none on SCHED_FIFO."""
+    """Returns the findings, grouped by claim; without `realtime` it omits those on SCHED_FIFO."""
     found = [
         finding
         for name, fact in facts.items()
@@ -146,7 +146,7 @@ def _accuracy(name: str, fact: SleepFacts, way: str, how: str) -> Finding | None
 
 
 def _why_late(fact: SleepFacts, way: str) -> str:
-    """Explains the lateness, as far as the other rows allow."""
+    """Explains why the sleep is late, from the resolution and the row of the smallest slack."""
     sleep, without = fact.sleep(way, TRIED_US), fact.sleep(SLACK, TRIED_US)
     assert sleep is not None
     if fact.resolution_ns >= COARSE_NS:
