@@ -59,6 +59,14 @@ def shrunk_by(
     return asyncio.run(work), steps
 
 
+def test_chips_that_do_not_hold_the_region_do_not_count_among_those_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("delayrig.decision.shrink.CHIPS_MAX", 1)
+    shrunk, _ = shrunk_by(lambda cell: cell.region_kib == LARGE.region_kib)
+    assert CHIPS[shrunk.cell.chip].size_bytes == LARGE.region_kib * 1024
+
+
 def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> None:
     shrunk, _ = shrunk_by(lambda _: True)
     cell = shrunk.cell

@@ -160,12 +160,11 @@ def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str
     now = chips[cell.chip]
     by_size: dict[int, str] = {}
     for name, chip in sorted(chips.items()):
-        if (chip.bus, chip.family) == (now.bus, now.family) and chip.size_bytes < now.size_bytes:
+        is_alike = (chip.bus, chip.family) == (now.bus, now.family)
+        if is_alike and chip.size_bytes < now.size_bytes and _fits(replace(cell, chip=name), chips):
             by_size.setdefault(chip.size_bytes, name)
     for _, name in sorted(by_size.items())[:CHIPS_MAX]:
-        smaller = replace(cell, chip=name)
-        if _fits(smaller, chips):
-            yield name, smaller
+        yield name, replace(cell, chip=name)
 
 
 def _plainer_corner(cell: Cell) -> Iterator[tuple[str, Cell]]:
