@@ -107,6 +107,22 @@ def test_file_for_another_folder_is_refused(tmp_path: Path, name: str) -> None:
     assert not _files(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "packed",
+    [
+        b"",
+        b"no zlib",
+        zlib.compress(b"no msgpack"),
+        zlib.compress(msgspec.msgpack.encode({"qemu.log": b""})),
+        zlib.compress(msgspec.msgpack.encode({"result.json": b"{", "qemu.log": b""})),
+    ],
+)
+def test_damaged_files_of_a_worker_are_a_rig_fault(tmp_path: Path, packed: bytes) -> None:
+    with pytest.raises(RigFaultError, match=r"cell: .* damaged"):
+        unpack_left(packed, tmp_path / "cell")
+    assert not _files(tmp_path)
+
+
 def test_worker_with_another_qemu_is_refused_by_names_and_digests() -> None:
     needs = {"qemu": "aaaa", "qemu i386": "bbbb", "turns": "cccc"}
     assert refusal(needs, {**needs, "qemu arm64": "dddd"}) == ""

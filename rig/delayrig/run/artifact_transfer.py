@@ -35,16 +35,20 @@ def pack_left(folder: Path) -> bytes:
 def unpack_left(packed: bytes, folder: Path) -> CellResult:
     """Writes the files into the folder, and returns the result.
 
-    The result is not written, because its file would mark the cell as done.
+    The result is not written, because its file would mark the cell as done. Raises `RigFaultError`
+    if the content cannot be read.
     """
-    content = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
-    files = msgspec.msgpack.decode(content, type=dict[str, bytes])
-    result = files.pop(RESULT)
+    try:
+        unpacked = zlib.decompressobj().decompress(packed, 2 * LEFT_BYTES_MAX)
+        files = msgspec.msgpack.decode(unpacked, type=dict[str, bytes])
+        result = msgspec.json.decode(files.pop(RESULT), type=CellResult)
+    except (zlib.error, msgspec.MsgspecError, KeyError) as error:
+        raise RigFaultError(f"{folder.name}: the files from its worker are damaged") from error
     for name, content in files.items():
         place = folder / checked_name(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
-    return msgspec.json.decode(result, type=CellResult)
+    return result
 
 
 def checked_name(name: str) -> PurePosixPath:
