@@ -41,13 +41,18 @@ static void each_signal_interrupts_a_sleep(void)
 	}
 }
 
+struct writer {
+	const struct noise *noise;
+	int end;
+	bool wrote_late;
+};
+
 static void *write_byte(void *context)
 {
-	const struct noise *noise = ((void **)context)[0];
-	const int *end = ((void **)context)[1];
+	struct writer *writer = context;
 
-	wait_for_signals(noise, 3);
-	assert_int_equal(write(*end, "x", 1), 1);
+	writer->wrote_late = wait_for_signals(writer->noise, 3);
+	writer->wrote_late &= write(writer->end, "x", 1) == 1;
 	return NULL;
 }
 
@@ -56,23 +61,25 @@ static ssize_t read_through_signals(bool restart)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .restart = restart};
 	struct noise noise;
-	pthread_t writer;
+	struct writer writer = {.noise = &noise};
+	pthread_t thread;
 	sigset_t alarm;
 	int ends[2];
-	void *context[] = {&noise, &ends[1]};
 	ssize_t got;
 	char byte;
 
 	assert_int_equal(pipe(ends), 0);
+	writer.end = ends[1];
 	assert_int_equal(noise_start(&noise, &config), 0);
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
-	assert_int_equal(pthread_create(&writer, NULL, write_byte, context), 0);
+	assert_int_equal(pthread_create(&thread, NULL, write_byte, &writer), 0);
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
 	got = read(ends[0], &byte, 1);
-	pthread_join(writer, NULL);
+	pthread_join(thread, NULL);
 	noise_stop(&noise);
+	assert_true(writer.wrote_late);
 	close(ends[0]);
 	close(ends[1]);
 	return got;
@@ -145,9 +152,11 @@ static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 static void config_of_zeros_starts_neither_signals_nor_threads(void)
 {
 	const struct noise_config config = {.rate_hz = 0};
+	const struct timespec while_ns = {0, 20000000};
 	struct noise noise;
 
 	assert_int_equal(noise_start(&noise, &config), 0);
+	assert_int_equal(nanosleep(&while_ns, NULL), 0);
 	noise_stop(&noise);
 	assert_int_equal(noise.signals, 0);
 	assert_int_equal(noise.turns, 0);
