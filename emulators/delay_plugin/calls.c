@@ -85,7 +85,7 @@ size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t sit
 	return count;
 }
 
-/* The constants of 64-bit FNV-1a, which is applied to words here, not to bytes. */
+/* The constants of 64-bit FNV-1a. mixed() takes words, not bytes, so it also mixes the halves. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 #define HASH_FACTOR UINT64_C(0x100000001b3)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command set of 82802AB and M50FW040: two write cycles to program and to erase, one for the
- * others, and a status register.
+ * The command set of 82802AB and M50FW040: two write cycles for a program or an erase command, one
+ * for each other command, and a status register.
  *
  * Suspend and resume (B0h, D0h) are not modelled: B0h while busy counts as a command that came too
  * early.

@@ -8,7 +8,10 @@
 
 #include "family.h"
 
-/* The states in which a part obeys a command; enum spi_feature says which parts have it. */
+/*
+ * When a part obeys a command, and what the command does to the part's states. enum spi_feature
+ * says which parts have the command.
+ */
 enum spi_when {
 	SPI_WHILE_BUSY = 1 << 16,
 	SPI_WHILE_POWERED_DOWN = 1 << 17,
@@ -17,9 +20,9 @@ enum spi_when {
 	SPI_NOT_WHILE_SUSPENDED = 1 << 20,
 	SPI_NEEDS_WRITE_ENABLE = 1 << 21,
 	SPI_NEEDS_STATUS_ENABLE = 1 << 22, /* after 06h or 50h; after B9h for the bank register */
-	SPI_BEGINS_WRITE = 1 << 23,        /* no write itself, but tPUW applies to it, too */
+	SPI_BEGINS_WRITE = 1 << 23,        /* not a write itself, but tPUW applies to it, too */
 	SPI_KEEPS_RESET_ENABLED = 1 << 24,
-	/* A probe, which clients also send with an address of another length. */
+	/* A probe, which clients also send with a shorter address. */
 	SPI_ANY_ADDRESS = 1 << 25,
 };
 
@@ -33,7 +36,7 @@ struct spi_request {
 	struct chip_facts *facts;
 	const uint8_t *data; /* after address and dummies */
 	size_t data_len;
-	size_t clocked_len; /* the bytes that passed after the dummies, whoever drove the bus */
+	size_t clocked_len; /* the bytes clocked after the dummies, whoever drove the bus */
 	size_t replied_len; /* the bytes of these that were replies */
 };
 
@@ -46,7 +49,7 @@ struct spi_command {
 	unsigned int when;
 	/* Returns true if the part has the command; NULL: every part of the family has it. */
 	bool (*part_has)(const struct part *part, uint8_t opcode);
-	/* Data bytes after the dummies; with any other number the part does nothing. */
+	/* The limits of the data bytes after the dummies; beyond these the part does nothing. */
 	size_t data_len_min;
 	size_t data_len_max;
 	/*
@@ -58,19 +61,19 @@ struct spi_command {
 	void (*run)(struct chip *chip, const struct spi_request *request);
 };
 
-/* Takes the first byte of a command. */
+/* Begins a command after its first byte: finds it, and checks if the part obeys it now. */
 void spi_begin(struct chip *chip);
 
 /* Fills @reply with what the part drives at @now_ns; FFh where it drives nothing. */
 void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
-/* Takes clocks during which only the part drives the bus. */
+/* Processes @len bytes of clocks during which only the part drives the bus. */
 void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
-/* Returns true for a command that polls: its reply changes while chip select is low. */
+/* Returns true for a command that polls: its reply may change while chip select is low. */
 bool spi_reply_may_change(const struct chip *chip);
 
-/* Ends the command when chip select rises at @now_ns: the command acts. */
+/* Ends the command when chip select rises at @now_ns. A command that is obeyed acts then. */
 void spi_end(struct chip *chip, uint64_t now_ns);
 
 /* The functions family->init and family->power_up for the state that SPI parts share. */
@@ -80,13 +83,13 @@ void spi_power_up(struct chip *chip, uint64_t at_ns);
 /* Returns the size of a page; DataFlash has two configurations. */
 uint32_t spi_page_bytes(const struct chip *chip);
 
-/* Returns true if the uniform_flag makes all sectors alike. */
+/* Returns true if the part's uniform_flag is set, so that all sectors have the same size. */
 bool spi_is_uniform(const struct chip *chip);
 
 /* Returns true, and sets facts->rule, if any of [address, address + len) is protected. */
 bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct chip_facts *facts);
 
-/* Replies @pattern over and over, beginning with its byte @skip. */
+/* Replies with @pattern again and again, beginning with its byte @skip. */
 void spi_reply_repeating(
 	const struct spi_request *request, const uint8_t *pattern, size_t pattern_len, size_t skip);
 
@@ -107,10 +110,10 @@ bool spi_has_rems(const struct part *part, uint8_t opcode);
 /* The function family->status of families with nothing to add. */
 uint8_t spi_status(const struct chip *chip);
 
-/* Returns true if the work in hand goes on without the write enable that began it. */
+/* Returns true if the work still goes on, but the part has already cleared WEL. */
 bool spi_lost_wel(const struct chip *chip, uint64_t now_ns);
 
-/* Returns true if that die has done its part of the work in hand while others still work. */
+/* Returns true if that die has finished its part of the work while others still work. */
 bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns);
 
 /* Run 05h and the other reads of a status register, 01h and the other writes. */
@@ -138,8 +141,8 @@ bool spi_holds_global_locks(const struct chip *chip);
 void spi_status_finish(struct chip *chip, bool cut_off);
 
 /*
- * Locks of single blocks, numbered from 0 in the order of their addresses. A part without locks has
- * none set. spi_nor.c has the commands.
+ * Locks of single blocks, numbered from 0 in the order of their addresses. In a part without locks
+ * none is set. spi_nor.c has the commands. spi_some_locked() sets @all if every lock is set.
  */
 void spi_lock_all(struct chip *chip, bool locked);
 bool spi_some_locked(const struct chip *chip, bool *all);

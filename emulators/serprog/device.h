@@ -12,8 +12,8 @@
 #include "record/events.h"
 
 /*
- * The operation buffer of a serprog programmer: writes and delays that wait for O_EXEC, kept as
- * they came, so that each takes the room that the protocol gives it.
+ * The operation buffer of a serprog programmer: writes and delays that wait for O_EXEC. They are
+ * stored as they were received, so that each takes as many bytes as the protocol says.
  */
 #define OPERATIONS_BYTES 0x1000
 #define OPERATIONS_WRITEN_HEAD_BYTES 7
@@ -33,12 +33,12 @@ uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us);
 int operations_append(struct operations *operations, const struct serprog_request *request);
 
 /*
- * Runs the operation buffer from @start_ns on (cycles.c). Time passes by the chip's own clock, and
- * each cycle takes its time on the bus: the scheduler makes the chip neither early nor late.
+ * Runs the operation buffer from @start_ns on (cycles.c). The times of cycles and delays are added
+ * up, not read from a clock, so the scheduler cannot make the chip see a cycle too early or late.
  *
  * Appends a record for each command: for the cycles of its sequence, or for the bytes of one
  * O_WRITEN. A cycle that breaks a rule has a record of its own. Returns 0 once all that time has
- * passed, or -ECANCELED if a wait was ended; the rest was not run then.
+ * passed, or -ECANCELED if a wait was cancelled; operations after that wait are not run.
  */
 int cycles_execute(struct chip *chip, const struct operations *operations, struct clock *clock,
 	uint64_t start_ns, struct events *events);
@@ -56,9 +56,9 @@ uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, u
 #define DEVICE_ABANDONED SIZE_MAX
 
 struct device_options {
-	bool native_delay;      /* offer O_DELAY and wait in O_EXEC */
-	bool spi_wire_time;     /* once a client set a frequency, transfers take their time */
-	struct link_model link; /* its limits and quirks; server.c takes its times */
+	bool native_delay;      /* offer O_DELAY, and wait in O_EXEC */
+	bool spi_wire_time;     /* transfers take time once a client has set a frequency */
+	struct link_model link; /* for its limits and quirks; server.c applies its times */
 };
 
 struct device {
@@ -71,13 +71,13 @@ struct device {
 	/* The settings of a client; forgotten when the next one connects. */
 	uint32_t spi_clock_hz; /* 0: never set */
 	struct operations operations;
-	size_t unanswered; /* the accepted operations for which O_EXEC will answer */
+	size_t unanswered; /* the number of accepted operations whose ACKs O_EXEC will send */
 };
 
 /* Returns the part's bus, as Q_BUSTYPE answers it. */
 uint8_t device_bus(const struct part *part);
 
-/* Returns true if the firmware acknowledges that request before it has the arguments. */
+/* Returns true if the firmware acknowledges that request before its arguments arrive. */
 bool device_acks_first(const struct device *device, uint8_t op);
 
 /* Returns the limits of one request for a device with that part. */
@@ -87,8 +87,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 size_t device_reply_bytes_max(const struct serprog_limits *limits);
 
 /*
- * Prepares the device. Records of executed operations go to @executed; their times on the
- * connection are still missing.
+ * Prepares the device. It appends records of executed operations to @executed, without their times
+ * on the connection.
  */
 void device_init(struct device *device, struct chip *chip, struct clock *clock,
 	struct events *executed, const struct device_options *options);

@@ -12,7 +12,10 @@
 
 #define LENGTHS 4
 
-/* A batch of waits of one kind and length. Overshoot is the time of a wait beyond its length. */
+/*
+ * The figures of a batch of waits of one kind and length. Overshoot is how much longer than its
+ * length a wait took.
+ */
 struct batch {
 	double overshoot_ns_mean;
 	double overshoot_ns_p50;
@@ -58,8 +61,8 @@ static void run_batch(const struct wait *wait, unsigned int usecs, unsigned int 
 }
 
 /*
- * The scheduler gives a wait less CPU time after one that polled. So each round begins with another
- * kind, and every second round goes through the kinds in reverse.
+ * After a wait that polled, the scheduler gives the next wait less CPU time. So each round begins
+ * with a different kind, and every second round goes through the kinds in reverse.
  */
 static void run_round(unsigned int round, unsigned int length_us, unsigned int waits,
 	double *overshoots_ns, struct batch *results)
@@ -85,7 +88,10 @@ static void run_batches(
 	}
 }
 
-/* Returns the median of the double at `offset` in every LENGTHS * WAITS-th batch. */
+/*
+ * Returns the median of the figure at `offset` over all batches of one kind and length, of which
+ * `first` is the first.
+ */
 static double median_of(
 	const struct batch *first, unsigned int batches, size_t offset, double *column)
 {
@@ -120,8 +126,8 @@ static void fold(
 }
 
 /*
- * Measures `batches` batches of `waits` waits for each kind and length. These take turns, so that
- * other load of the machine affects them equally. Returns 0 or -ENOMEM.
+ * Measures `batches` batches of `waits` waits for each kind and length. Kinds and lengths take
+ * turns, so that other load of the machine affects them equally. Returns 0 or -ENOMEM.
  */
 static int table_measure(unsigned int batches, unsigned int waits, struct table *out)
 {
@@ -144,7 +150,7 @@ static int table_measure(unsigned int batches, unsigned int waits, struct table 
 #define EXIT_USAGE 2
 #define NS_PER_US 1000
 
-/* Batches are short, so that most of them keep the CPU from beginning to end. */
+/* Batches are short, so that other processes disturb few of them. */
 #define BATCHES 101
 #define WAITS_IN_BATCH 20
 
@@ -245,7 +251,7 @@ static void report_print(const struct report *report)
 		print_table("FIFO", &report->fifo);
 }
 
-/* If `first` is true, no comma comes before the first row. */
+/* Prints the rows of a table. If `first` is true, no comma precedes the first row. */
 static void print_json_rows(const char *scheduling, const struct table *table, bool first)
 {
 	for (unsigned int l = 0; l < LENGTHS; l++) {

@@ -2,13 +2,14 @@
 /*
  * Micron, formerly Numonyx and ST.
  *
- * M25P: datasheet of the M25P80 (Micron, Rev I) and of older ST parts, the slower of both. They
- * erase nothing below a sector. The first M25P05 and M25P10 have no RDID, and pages of 128 bytes.
+ * M25P: datasheets of the M25P80 (Micron, Rev I) and of older ST parts; the slower times of both.
+ * No command erases less than a sector. The first M25P05 and M25P10 have no RDID, and pages of 128
+ * bytes.
  *
- * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 is apart
- * from the other protection bits. The flag status register (70h) shows failures, suspensions and
- * the mode for addresses of four bytes. A reset during an erase takes up to half a second. An N25Q
- * and an MT25Q of one size share an ID; only the latter can be powered down.
+ * N25Q and MT25Q: the N25Q datasheets; SFDP of the MT25QL128, whose maxima are coarse. BP3 is not
+ * next to the other BP bits. The flag status register (70h) shows failures, suspensions and the
+ * mode for addresses of four bytes. A reset during an erase takes up to half a second. An N25Q and
+ * an MT25Q of one size share an ID; only the latter has a power-down command.
  */
 #include "lists.h"
 

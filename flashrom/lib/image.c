@@ -5,7 +5,11 @@
 #include "internal.h"
 #include "priority.h"
 
-/* Sets `count` to 0 without a layout. Returns -ENODATA for a layout that includes nothing. */
+/*
+ * Returns the included regions of the layout. Without a layout `count` is 0, which stands for the
+ * whole chip. The caller frees `ranges`. Returns 0, -ENODATA if no region is included, or another
+ * negative errno.
+ */
 static int select_ranges(
 	const struct flashrom_flashctx *context, struct range **ranges, size_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a cell that all agents share, from the host's archive to the results. */
+/* The steps of a cell that all agents share, from the host's archive to the results. */
 #ifndef AGENT_CELL_H
 #define AGENT_CELL_H
 
@@ -24,13 +24,13 @@ int cell_take_in(const struct window *window, struct report *report, struct spec
 /* Starts the subject and its hazards. Returns 0 or a negative errno. */
 int cell_start_subject(struct hazards *hazards, pid_t *subject);
 
-/* Runs the hazards of the moment at which the emulator has accepted the subject. */
+/* Runs the hazards that are due when the emulator has accepted the subject. */
 void cell_subject_accepted(struct hazards *hazards);
 
 /* Waits for the subject's end, kills it at the deadline, and reports the end. */
 void cell_end_subject(struct hazards *hazards, uint64_t deadline_ns);
 
-/* Puts the files that the spec collects, and the report, into the window. */
+/* Writes the files that the spec collects, and the report, into the window. */
 void cell_send(const struct window *window, const struct spec *spec, struct report *report);
 
 /*
@@ -48,15 +48,15 @@ struct parcel {
 	uint64_t entries;
 };
 
-/* Begins an empty parcel, in place of the window's content. -EINVAL: the window is too small. */
+/* Begins an empty parcel in place of the window's content. -EINVAL: the window is too small. */
 int parcel_open(struct parcel *parcel, const struct window *window);
 
 /* Adds one entry. Returns 0, or -ENOSPC with the parcel unchanged. */
 int parcel_add(struct parcel *parcel, const char *name, const void *content, size_t bytes);
 
 /*
- * Adds `bytes` of the file `path` from `offset` on; 0 means up to its end. Returns 0, -ENOSPC, -EIO
- * if the file is shorter, or another negative errno.
+ * Adds `bytes` bytes of the file `path` from `offset` on; 0 stands for all up to the file's end.
+ * Returns 0, -ENOSPC, -EIO if the file is shorter, or another negative errno.
  */
 int parcel_add_file(
 	struct parcel *parcel, const char *name, const char *path, off_t offset, size_t bytes);

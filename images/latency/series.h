@@ -17,9 +17,9 @@
  *   fifo=N           the priority of SCHED_FIFO; 0 means normal scheduling
  *   slack_ns=N       timer slack of the thread; 0 leaves it unchanged
  *   cpu=N            the only CPU to use; left out: any
- *   eaters=N         loops on each CPU that this process may use, or only on `cpu` if it is none of
- *                    these
- *   hold_us=N        the request in /dev/cpu_dma_latency; left out: none
+ *   eaters=N         loops on each CPU that this process may use; only on `cpu` if that is not one
+ *                    of them
+ *   hold_us=N        the latency to request in /dev/cpu_dma_latency; left out: none
  */
 #ifndef LATENCY_SERIES_H
 #define LATENCY_SERIES_H
@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A wait to measure, with the name of the system's function. */
+/* A wait to measure: a function of the system, with its name. */
 struct wait {
 	const char *name;
 	/* Calls that function once. */
@@ -87,8 +87,8 @@ struct eaters {
 };
 
 /*
- * Starts `each` eaters on every CPU that this process may use, or only on `wanted` if it is none of
- * these, at normal priority. Returns 0 or a negative errno.
+ * Starts `each` eaters at normal priority on every CPU that this process may use, or only on
+ * `wanted` if that is a CPU that it may not use. Returns 0 or a negative errno.
  */
 int eaters_start(struct eaters *eaters, int64_t each, int64_t wanted);
 

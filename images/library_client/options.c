@@ -117,7 +117,7 @@ static int take_option(int name, char *value, struct options *options)
 	case 'E':
 		return take_job(options, JOB_ERASE, NULL);
 	case 'N':
-		return 0; /* the library verifies only the layout's region in any case */
+		return 0; /* the library always verifies only the layout's region */
 	case 'S':
 		return take_signals(value, &options->noise);
 	case 'T':
@@ -148,16 +148,16 @@ int options_parse(int argc, char *argv[], struct options *options)
 	int name;
 
 	memset(options, 0, sizeof(*options));
-	optind = 0; /* with 1, a second parse could begin inside a word of the first */
+	optind = 0; /* with 1, a second parse could begin inside an argument of the first */
 	while ((name = getopt_long(argc, argv, "p:c:l:i:r:w:v:EN", long_options, NULL)) >= 0) {
 		if (take_option(name, optarg, options))
-			return refuse("makes no sense of its options");
+			return refuse("an option is unknown, or has a wrong value");
 	}
 	if (optind != argc || !options->programmer)
 		return refuse("needs a programmer, and takes no other words");
 	if (!options->layout_path != !options->region)
 		return refuse("a layout and a region of it go together");
 	if (!options->delay_address != !(options->asks || options->across))
-		return refuse("the delay function and what to ask of it go together");
+		return refuse("--delay goes together with --ask or --across");
 	return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports in a browser: without other files, at any width, in both colour schemes, by keyboard."""
+"""Reports in a browser: in both colour schemes, without JavaScript, by keyboard, on paper."""
 
 import re
 from functools import cache
@@ -49,14 +49,14 @@ def test_no_table_is_cut_on_a_wide_screen(open_page: Opener, name: str) -> None:
     assert cut == []
 
 
-def test_place_in_a_table_is_never_broken(open_page: Opener) -> None:
+def test_address_in_a_table_stays_on_one_line(open_page: Opener) -> None:
     page = open_page("stripped", width=PHONE).page
     page.evaluate(OPEN_ALL)
-    heights = page.locator("td code").evaluate_all(
+    line_counts = page.locator("td code").evaluate_all(
         "(all) => all.filter((e) => /^0x[0-9a-f]+$/.test(e.innerText))"
         ".map((e) => e.getClientRects().length)"
     )
-    assert set(heights) == {1}
+    assert set(line_counts) == {1}
 
 
 def test_schemes_differ_and_charts_follow_them(open_page: Opener) -> None:
@@ -93,7 +93,7 @@ def test_filter_by_one_hazard_finds_sets_that_hold_it(open_page: Opener) -> None
     assert visible_rows(page) == 2
 
 
-def test_link_to_a_cell_opens_it_also_where_a_filter_hid_it(open_page: Opener) -> None:
+def test_link_to_a_cell_opens_it_even_if_a_filter_hides_it(open_page: Opener) -> None:
     page = open_page("run").page
     link = page.locator(".findings a").first
     target = page.locator(f"[id='{(link.get_attribute('href') or '')[1:]}']")
@@ -117,7 +117,7 @@ def test_address_of_a_cell_opens_it(open_page: Opener) -> None:
 
 
 def leads_somewhere(href: str, here: Path, ids: set[str]) -> bool:
-    """Returns True if the link leads to a place of its own page or of a page beside it."""
+    """Returns True if the link leads to a page beside `here`, or to an id on that or this page."""
     beside, _, key = href.partition("#")
     known = ids_of(here.parent / beside) if beside else ids
     return key in known or (not key and bool(known))
@@ -125,7 +125,7 @@ def leads_somewhere(href: str, here: Path, ids: set[str]) -> bool:
 
 @cache
 def ids_of(page: Path) -> frozenset[str]:
-    """Returns the ids in the page, none if there is no such file."""
+    """Returns the ids in the page; none if the file does not exist."""
     if not page.is_file():
         return frozenset()
     return frozenset(re.findall(r'\bid="([^"]+)"', page.read_text(encoding="utf-8")))
@@ -141,7 +141,7 @@ def test_every_link_leads_somewhere(open_page: Opener) -> None:
         assert {href for href in hrefs if not leads_somewhere(href, here, ids)} == set()
 
 
-def test_without_javascript_all_is_there_and_no_dead_control(open_page: Opener) -> None:
+def test_without_javascript_all_content_is_there_and_filters_are_hidden(open_page: Opener) -> None:
     page = open_page("run", script=False).page
     assert page.locator("form").is_hidden()
     assert visible_rows(page) == 7
@@ -170,7 +170,7 @@ def test_keys_reach_the_skip_link_first_and_then_the_content(open_page: Opener) 
     assert page.evaluate("document.activeElement.closest('main') !== null")
 
 
-def test_focus_is_visible_wherever_keys_lead(open_page: Opener) -> None:
+def test_focus_is_visible_wherever_the_tab_key_leads(open_page: Opener) -> None:
     page = open_page("run").page
     reached = []
     for _ in range(30):
@@ -183,7 +183,7 @@ def test_focus_is_visible_wherever_keys_lead(open_page: Opener) -> None:
     assert {"A", "SELECT", "BUTTON", "DIV"} <= set(reached)
 
 
-def test_keys_work_the_filters_and_unfold_a_cell(open_page: Opener) -> None:
+def test_keys_operate_the_filters_and_unfold_a_cell(open_page: Opener) -> None:
     page = open_page("run").page
     page.locator("select[data-filter=verdict]").focus()
     page.keyboard.press("ArrowDown")
@@ -212,7 +212,7 @@ def test_on_paper_nothing_is_folded_away_and_no_control_is_left(open_page: Opene
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_number_of_many_cells_leads_to_the_page_that_has_them(
+def test_count_of_cells_in_a_large_report_links_to_the_page_with_them(
     open_page: Opener, script: bool
 ) -> None:
     opened = open_page("many", script=script)

@@ -45,7 +45,9 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(smoke: Finis
 
 
 @pytest.mark.parametrize("subject", OTHERS)
-def test_demonstration_acquits_what_times_by_the_system(smoke: FinishedRun, subject: str) -> None:
+def test_demonstration_acquits_subjects_without_such_a_loop(
+    smoke: FinishedRun, subject: str
+) -> None:
     assert smoke.cell("demonstration", subject).verdict is Verdict.PASS
 
 
@@ -89,7 +91,7 @@ def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> Non
     assert all((call.seen_ns or 0) >= call.requested_ns for call in delays.calls)
 
 
-def test_every_passed_write_left_the_emulator_with_exactly_what_was_to_be_written(
+def test_every_write_that_passed_left_the_right_image_in_the_emulator(
     smoke: FinishedRun, paths: Paths
 ) -> None:
     chips = read_chips(paths.checkout)

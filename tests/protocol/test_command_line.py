@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom as users meet it: its messages, its exit codes, and the files that it leaves."""
+"""Our flashrom as its users see it: its messages, its exit codes, and the files that it leaves."""
 
 import os
 import pty
@@ -29,7 +29,7 @@ SHARED_ID = "c22017"
 
 
 def pattern(size_bytes: int, seed: int) -> bytes:
-    """Returns bytes without long runs and without blank bytes."""
+    """Returns bytes without long runs of one value, and without the blank value FFh."""
     return bytes((i * 7 + i // 256 + seed) % 251 for i in range(size_bytes))
 
 
@@ -68,7 +68,7 @@ def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> Non
         assert message in done.stderr
 
 
-def test_region_files_are_written_and_read_alone(tmp_path: Path, layout: Path) -> None:
+def test_region_files_are_enough_without_one_of_the_chip(tmp_path: Path, layout: Path) -> None:
     boot = tmp_path / "boot"
     boot.write_bytes(pattern(BOOT_BYTES, 2))
     with emulator(CHIP, "zero", tmp_path) as port:
@@ -86,7 +86,7 @@ def test_region_files_are_written_and_read_alone(tmp_path: Path, layout: Path) -
     assert got_boot.read_bytes() + got_rest.read_bytes() == held
 
 
-def test_region_without_a_file_comes_from_that_of_the_chip(
+def test_region_without_a_file_is_taken_from_the_file_of_the_chip(
     tmp_path: Path, layout: Path, image: Path
 ) -> None:
     boot = tmp_path / "boot"
@@ -115,14 +115,14 @@ def test_file_of_another_size_than_the_chip_is_refused(
     assert_failed(flashrom(chip, option, wrong), f"wrong has {size_bytes} bytes, the chip 1048576")
 
 
-def test_file_larger_than_any_chip_is_not_even_read(tmp_path: Path) -> None:
+def test_file_larger_than_any_chip_is_refused_before_it_is_read(tmp_path: Path) -> None:
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
         file.truncate((64 << 20) + 1)
     assert_failed(flashrom(1, "-w", huge), f"Cannot read {huge}: File too large")
 
 
-def test_questions_are_answered_in_flashroms_words(tmp_path: Path) -> None:
+def test_size_and_name_of_the_chip_are_printed_as_by_flashrom(tmp_path: Path) -> None:
     with emulator(CHIP, "zero", tmp_path) as port:
         assert "\n1048576\n" in flashrom(port, "--flash-size").stdout
     with emulator(CHIP, "zero", tmp_path) as port:
@@ -131,24 +131,24 @@ def test_questions_are_answered_in_flashroms_words(tmp_path: Path) -> None:
         )
 
 
-def test_chip_of_no_such_name_is_refused_with_the_nearest(chip: int) -> None:
+def test_unknown_chip_name_is_refused_with_the_nearest_one(chip: int) -> None:
     assert_failed(
         flashrom(chip, "-c", "M25P8"), 'Unknown chip "M25P8" (-c). Did you mean "M25P80"?'
     )
 
 
-def test_other_chip_than_asked_for_is_named(chip: int) -> None:
+def test_chip_other_than_the_requested_one_is_named(chip: int) -> None:
     done = flashrom(chip, "-c", "W25Q128.V")
     assert_failed(done, "Another chip found", '"M25P80"')
 
 
-def test_no_answer_is_no_chip(chip: int) -> None:
+def test_no_chip_is_found_if_nothing_answers(chip: int) -> None:
     operation = FaultyOperation(fault=Fault.LIE, opcode=RDID, forever=True)
     with faulty_link(chip, operation) as port:
         assert_failed(flashrom(port), "No chip found: nothing answers on serprog.")
 
 
-def test_several_chips_of_one_id_have_to_be_told_apart(chip: int) -> None:
+def test_several_chips_with_one_id_need_a_choice_by_the_user(chip: int) -> None:
     operation = FaultyOperation(
         fault=Fault.LIE, opcode=RDID, forever=True, answer=bytes.fromhex(SHARED_ID)
     )
@@ -158,7 +158,7 @@ def test_several_chips_of_one_id_have_to_be_told_apart(chip: int) -> None:
         )
 
 
-def test_programmer_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
+def test_unreachable_programmer_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     done = flashrom(port, "-r", tmp_path / "out")
@@ -174,9 +174,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("fault", SAID)
-def test_link_lost_in_a_write_leaves_word_of_the_chips_state(
-    chip: int, image: Path, fault: Fault
-) -> None:
+def test_link_lost_in_a_write_reports_the_chips_state(chip: int, image: Path, fault: Fault) -> None:
     with faulty_link(chip, FaultyOperation(fault=fault, opcode=PAGE_PROGRAM, nth=3)) as port:
         done = flashrom(port, "-w", image)
     assert_failed(
@@ -186,7 +184,7 @@ def test_link_lost_in_a_write_leaves_word_of_the_chips_state(
     assert "VERIFIED." not in done.stdout
 
 
-def test_write_repeated_after_a_lost_link_ends_well(tmp_path: Path, image: Path) -> None:
+def test_write_repeated_after_a_lost_link_succeeds(tmp_path: Path, image: Path) -> None:
     operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=100)
     with emulator(CHIP, "zero", tmp_path) as device, faulty_link(device, operation) as port:
         assert_failed(flashrom(port, "-w", image))
@@ -221,7 +219,7 @@ def test_page_that_was_lost_goes_unnoticed_without_verification(
 
 
 @pytest.mark.parametrize("nth", [1, 9])
-def test_failed_read_keeps_the_file_there_was(chip: int, tmp_path: Path, nth: int) -> None:
+def test_failed_read_keeps_the_existing_file(chip: int, tmp_path: Path, nth: int) -> None:
     folder = tmp_path / "kept"
     folder.mkdir()
     (folder / "out").write_text("precious")
@@ -231,12 +229,12 @@ def test_failed_read_keeps_the_file_there_was(chip: int, tmp_path: Path, nth: in
     assert (folder / "out").read_text() == "precious"
 
 
-def test_file_that_cannot_be_written_is_known_before_the_chip_is_read(tmp_path: Path) -> None:
+def test_file_that_cannot_be_written_is_reported_before_the_chip_is_read(tmp_path: Path) -> None:
     done = flashrom(1, "-r", tmp_path / "none" / "out")
     assert_failed(done, "Cannot write", "No such file or directory")
 
 
-def test_command_line_without_sense_exits_otherwise(tmp_path: Path) -> None:
+def test_invalid_command_line_exits_with_2(tmp_path: Path) -> None:
     file = tmp_path / "x"
     for words in (["--ifd", "-r", file], ["-r"], ["-w", file, "-E"], ["--wp-enable"]):
         done = flashrom(1, *words)
@@ -245,7 +243,7 @@ def test_command_line_without_sense_exits_otherwise(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_log_file_tells_more_than_the_screen(chip: int, tmp_path: Path, image: Path) -> None:
+def test_log_file_has_more_than_the_screen(chip: int, tmp_path: Path, image: Path) -> None:
     done = flashrom(chip, "-w", image, "-o", tmp_path / "log")
     assert done.returncode == 0
     log = (tmp_path / "log").read_text()
@@ -254,18 +252,19 @@ def test_log_file_tells_more_than_the_screen(chip: int, tmp_path: Path, image: P
     assert "Verifying flash... VERIFIED." in log
 
 
-def test_progress_is_told_where_it_is_asked_for(tmp_path: Path, layout: Path, image: Path) -> None:
+def test_progress_is_shown_only_if_requested(tmp_path: Path, layout: Path, image: Path) -> None:
     words: list[str | Path] = ["-l", layout, "-i", "boot", "-w", image]
     before = bytes(BOOT_BYTES)
     with emulator(CHIP, "zero", tmp_path, before=before) as port:
         quiet = flashrom(port, *words).stdout
     with emulator(CHIP, "zero", tmp_path, before=before) as port:
-        told = flashrom(port, "--progress", *words).stdout
+        shown = flashrom(port, "--progress", *words).stdout
     assert "%" not in quiet
     tens = [f"{percent}%" for percent in range(10, 101, 10)]
-    assert re.findall(r"(?<!e )\b\d+%", told) == tens * 2  # one read before, one to verify
-    assert re.findall(r"write (\d+%)", told) == tens
-    assert re.findall(r"erase (\d+%)", told) == tens
+    # The chip is read before the write and to verify it.
+    assert re.findall(r"(?<!e )\b\d+%", shown) == tens * 2
+    assert re.findall(r"write (\d+%)", shown) == tens
+    assert re.findall(r"erase (\d+%)", shown) == tens
 
 
 def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
@@ -277,13 +276,13 @@ def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # Linux reports so that the other end was closed.
+    except OSError:  # With EIO Linux reports that the other end was closed.
         pass
     os.close(ours)
     return process.wait(LIMIT_S), sent.decode()
 
 
-def test_progress_on_a_terminal_gives_way_to_what_follows(chip: int, tmp_path: Path) -> None:
+def test_progress_on_a_terminal_is_overwritten_by_what_follows(chip: int, tmp_path: Path) -> None:
     programmer = f"serprog:ip=127.0.0.1:{chip}"
     code, sent = run_on_a_terminal(
         [PROGRAM, "--no-realtime", "-p", programmer, "--progress", "-r", tmp_path / "out"]
@@ -309,7 +308,7 @@ def screen(sent: str) -> list[str]:
     return lines
 
 
-def test_nothing_of_the_progress_stays_behind_a_finished_write(tmp_path: Path, image: Path) -> None:
+def test_no_progress_is_left_on_the_screen_after_a_write(tmp_path: Path, image: Path) -> None:
     with emulator(CHIP, "zero", tmp_path, before=bytes(BOOT_BYTES)) as port:
         programmer = f"serprog:ip=127.0.0.1:{port}"
         code, sent = run_on_a_terminal(

@@ -31,7 +31,7 @@ def put_chip(checkout: Path, text: str) -> None:
     (folder / "X1.toml").write_text(text, encoding="utf-8")
 
 
-def test_every_chip_has_a_name_of_flashroms_and_a_bus() -> None:
+def test_every_chip_has_a_flashrom_name_and_a_known_bus() -> None:
     chips = read_chips(CHECKOUT)
     files = (CHECKOUT / "emulators" / "chips").glob("*.toml")
     assert sorted(chips) == sorted(file.stem for file in files)
@@ -43,7 +43,7 @@ def test_every_chip_has_a_name_of_flashroms_and_a_bus() -> None:
         assert (chip.bus == "spi") is chip.family.startswith("spi")
 
 
-def test_two_parts_on_one_bus_have_the_figures_of_one() -> None:
+def test_two_parts_on_one_bus_have_the_figures_of_a_single_part() -> None:
     folder = CHECKOUT / "emulators" / "chips"
     one, two = (
         tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
@@ -63,12 +63,12 @@ def test_chip_is_on_the_bus_that_its_file_says(tmp_path: Path) -> None:
     assert read_chips(tmp_path)["X1"].bus == "lpc"
 
 
-def test_figures_that_the_rig_does_not_use_are_the_emulators_business(tmp_path: Path) -> None:
+def test_keys_that_the_rig_does_not_use_are_ignored(tmp_path: Path) -> None:
     put_chip(tmp_path, GOOD + "[clock]\nmax_hz = 5\n")
     assert read_chips(tmp_path)["X1"].size_bytes == 65536
 
 
-def test_smallest_erase_of_the_whole_part_is_its_unit(tmp_path: Path) -> None:
+def test_erase_unit_is_the_smallest_block_that_is_erasable_everywhere(tmp_path: Path) -> None:
     sizes = ("size_bytes = 65536", "size_bytes = 4096", "regions = [[2, 512]]")
     put_chip(tmp_path, GOOD + "".join(f"[[erase]]\n{size}\n" for size in sizes))
     assert read_chips(tmp_path)["X1"].erase_unit_bytes == 4096
@@ -90,7 +90,7 @@ CELL = make_cell(programmer=Programmer.DUMMY, corner="max", seed=3)
 REGION = region_of(CELL, CHIP)
 
 
-def test_part_and_its_busy_times_are_told_by_what_its_programmer_takes() -> None:
+def test_program_shows_which_parts_its_dummy_has_and_if_it_has_busy_times() -> None:
     assert dummy.keeps_busy_times(OURS)
     assert not dummy.keeps_busy_times(OTHER)
     assert dummy.refusal(CHIP, OURS) == ""
@@ -98,14 +98,14 @@ def test_part_and_its_busy_times_are_told_by_what_its_programmer_takes() -> None
     assert "GD25Q16C" in dummy.refusal(CHIP, OTHER)
 
 
-def test_only_a_model_is_given_a_corner_and_asked_for_events() -> None:
+def test_only_a_dummy_with_the_model_gets_a_corner_and_a_file_for_events() -> None:
     assert dummy.argument(CELL, OURS) == (
         "dummy:emulate=GD25Q16C,image=/tmp/chip.bin,corner=max,seed=3,events=/tmp/dummy.jsonl"
     )
     assert dummy.argument(CELL, OTHER) == "dummy:emulate=GD25Q16C,image=/tmp/chip.bin"
 
 
-def test_guest_makes_and_collects_an_image_for_a_dummy_alone() -> None:
+def test_guest_makes_and_collects_an_image_only_for_a_dummy() -> None:
     assert dummy_lines(make_cell(), CHIP, REGION) == []
     lines = dummy_lines(CELL, CHIP, REGION)
     assert lines[0].startswith("image /subject/tmp/chip.bin 1048576 65536 ")
@@ -115,7 +115,7 @@ def test_guest_makes_and_collects_an_image_for_a_dummy_alone() -> None:
 AGENT = encode_events([made(ClockRate, t_ns=5_000, monotonic_at_ns=1_200, raw_ns_min=1)])
 
 
-def test_moments_move_to_the_clock_of_the_agent_and_lengths_stay() -> None:
+def test_times_move_to_the_clock_of_the_agent_and_durations_stay() -> None:
     event = made(
         Spi, read_ns=2_000, reply_ns=2_500, gap_ns=7, busy_until_ns=0, margin_ns=-3, wire_ns=4
     )
@@ -131,7 +131,7 @@ def raw_after(cell: Cell, content: bytes) -> bytes:
 
 @pytest.mark.parametrize("region_kib", [1, 3, 64])
 @pytest.mark.parametrize("job", [Job.READ, Job.WRITE, Job.ERASE])
-def test_right_image_of_a_dummy_is_the_right_image(job: Job, region_kib: int) -> None:
+def test_correct_image_of_a_dummy_has_no_wrong_granules(job: Job, region_kib: int) -> None:
     cell = msgspec.structs.replace(CELL, job=job, region_kib=region_kib)
     raw = raw_after(cell, final_content(cell, region_of(cell, CHIP)))
     assert wrong_granules(cell, CHIP, dummy.sparse_image(raw, region_of(cell, CHIP))) == []
@@ -144,8 +144,8 @@ def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
     assert wrong_granules(CELL, CHIP, dummy.sparse_image(bytes(raw), REGION))
 
 
-def test_subject_that_holds_the_part_has_room_for_its_events() -> None:
+def test_subject_that_contains_the_part_has_room_for_its_events() -> None:
     one_word = '{"ev":"spi","op":"0xAD","name":"AAI","read_ns":1,"violation":null}'
-    # Each word is programmed, then polled for; a whole event is 5 times as long as this one.
+    # Each word needs a program command and a poll; a real event is 5 times as long as this one.
     events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024
     assert spare_bytes(CELL) > events_of_64_kib > spare_bytes(make_cell())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs enter a history whole or not at all, even with several writers."""
+"""Runs are added to a history completely or not at all, even with several writers."""
 
 import os
 import random
@@ -47,7 +47,7 @@ def python(code: str, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def test_run_comes_out_as_it_went_in(history_url: str) -> None:
+def test_stored_run_is_loaded_unchanged(history_url: str) -> None:
     runs = [make_run(number, {"a": 1, "b": 2}) for number in (1, 2)]
     store = history_of(history_url, *runs)
     assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
@@ -58,7 +58,7 @@ def test_run_comes_out_as_it_went_in(history_url: str) -> None:
     ]
 
 
-def test_run_that_is_there_is_not_kept_twice(history_url: str) -> None:
+def test_run_that_is_added_again_is_not_stored_twice(history_url: str) -> None:
     run = make_run(1, {"a": 1})
     store = history_of(history_url, run)
     again = store.add([finished(run)])
@@ -84,7 +84,7 @@ def test_gate_is_kept_with_its_sides(history_url: str) -> None:
         store.decision(1)
 
 
-def test_summary_counts_what_the_cells_of_a_run_are(history_url: str, tmp_path: Path) -> None:
+def test_summary_counts_cells_by_role_subject_and_verdict(history_url: str, tmp_path: Path) -> None:
     results = keep_many(tmp_path, 2500)
     store = history_of(history_url, make_run(1, {"a": 1}), results)
     assert [summary.run.id for summary in store.summaries(ALL)] == [2, 1]
@@ -97,13 +97,13 @@ def test_summary_counts_what_the_cells_of_a_run_are(history_url: str, tmp_path: 
     assert_whole(store, 2)
 
 
-def test_cell_of_a_large_run_takes_less_than_a_page_of_memory(tmp_path: Path) -> None:
+def test_cell_of_a_large_run_takes_less_than_4_kib_on_disk(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
     history_of(f"sqlite:///{file}", keep_many(tmp_path, 2500))
     assert sum(path.stat().st_size for path in tmp_path.glob("history.sqlite*")) < 2500 * 4096
 
 
-def test_forgotten_run_leaves_nothing_and_its_number_is_not_given_again(history_url: str) -> None:
+def test_forgotten_run_leaves_nothing_and_its_number_is_not_reused(history_url: str) -> None:
     runs = [make_run(number, {"a": 1, "b": 2}) for number in range(3)]
     store = history_of(history_url, *runs)
     with pytest.raises(BadInputError, match="has no run 9"):
@@ -138,13 +138,13 @@ def test_choice_filters_by_all_that_it_names(history_url: str) -> None:
     assert numbers(Choice(lane="host")) == []
 
 
-def test_nothing_is_kept_before_the_first_run_and_looking_makes_nothing(tmp_path: Path) -> None:
+def test_reading_before_the_first_run_finds_nothing_and_creates_nothing(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "history.sqlite"
     assert History(address_of(f"sqlite:///{file}")).entries(ALL) == []
     assert not file.parent.exists()
 
 
-def test_what_no_text_column_may_hold_is_kept_in_the_document(history_url: str) -> None:
+def test_text_that_no_column_can_hold_is_kept_in_the_document(history_url: str) -> None:
     run = make_run(1, {"a": 1}, seed=2**63 - 1)
     odd = msgspec.structs.replace(run.cells[0].subject, version="1\x00\x1b[31m")
     cell = msgspec.structs.replace(run.cells[0], subject=odd, reason="\x00")
@@ -163,9 +163,7 @@ for number in range({RUNS_EACH}):
 
 
 @pytest.mark.bounds(writers=(3, 6))
-def test_many_writers_at_once_lose_nothing_from_the_first_moment_on(
-    history_url: str, bound: Bound
-) -> None:
+def test_concurrent_writers_of_a_new_history_lose_nothing(history_url: str, bound: Bound) -> None:
     many = bound("writers")
     writers = [python(ADD_RUNS, history_url, str(number)) for number in range(many)]
     ends = [writer.communicate(timeout=LIMIT_S) for writer in writers]
@@ -201,7 +199,7 @@ store.add([finished(make_run(2, {"a": 1, "b": 2}))])
 """
 
 
-def test_writer_that_is_killed_within_a_run_loses_that_run_alone(history_url: str) -> None:
+def test_writer_that_is_killed_within_a_run_loses_only_that_run(history_url: str) -> None:
     writer = python(DIE_AT_A_CELL, history_url)
     _, said = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode == -signal.SIGKILL, said
@@ -224,7 +222,7 @@ for number in count():
 
 
 @pytest.mark.bounds(kills=(2, 4))
-def test_writers_that_are_killed_at_any_moment_lose_nothing_that_was_kept(
+def test_writers_that_are_killed_at_any_moment_lose_no_stored_run(
     history_url: str, bound: Bound
 ) -> None:
     dice = random.Random(1)
@@ -350,14 +348,14 @@ def test_other_tables_of_a_database_are_left_alone(postgres: Server) -> None:
         assert connection.execute("SELECT id FROM run").fetchall() == [(7,)]
 
 
-def test_sqlite_keeps_a_log_ahead(tmp_path: Path) -> None:
+def test_sqlite_uses_a_write_ahead_log(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
     history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
     with sqlite3.connect(file) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_damaged_document_costs_that_run_alone(tmp_path: Path) -> None:
+def test_damaged_document_makes_only_that_run_unreadable(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
     store = history_of(f"sqlite:///{file}", *(make_run(n, {"a": 1}) for n in range(2)))
     with sqlite3.connect(file) as connection:
@@ -367,7 +365,7 @@ def test_damaged_document_costs_that_run_alone(tmp_path: Path) -> None:
     assert store.load(2).run.plan == "smoke"
 
 
-def test_damaged_gate_is_not_forgotten_by_its_number_which_may_be_that_of_another_run(
+def test_hint_for_a_damaged_gate_names_its_runs_and_not_its_own_number(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "history.sqlite"
@@ -390,7 +388,7 @@ def test_document_of_another_schema_version_names_key_and_remedy(history_url: st
     assert "the rig that wrote it" in raised.value.hint
 
 
-def test_connection_that_breaks_keeps_nothing_of_the_run(postgres: Server) -> None:
+def test_broken_connection_leaves_nothing_of_the_run(postgres: Server) -> None:
     url = postgres.url(postgres.new_database())
     store = history_of(url, make_run(1, {"a": 1}))
     with psycopg.connect(url) as other:

@@ -32,7 +32,7 @@ def answer(
     at: Path | None = None,
     variables: Mapping[str, str | Path] | None = None,
 ) -> tuple[int, str]:
-    """Runs the command in the folder, with more variables; returns its exit code and output."""
+    """Runs a command in a folder with additional variables; returns its exit code and output."""
     environment = {**os.environ, **{name: str(value) for name, value in (variables or {}).items()}}
     java = shutil.which("java")
     if java:
@@ -77,7 +77,7 @@ def steps_of_github(action: str = "") -> list[dict[str, Any]]:
 
 def scripts_of_github() -> list[str]:
     steps = [step["run"] for step in steps_of_github() if "run" in step]
-    # The service replaces `${{ }}` by text that others may write: in a script it would be run.
+    # The service replaces `${{ }}` with text that others may write; a script would run that text.
     assert not any("${{" in step for step in steps)
     return steps
 
@@ -120,7 +120,7 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
     assert "artipacked" in said
 
 
-def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> None:
+def test_cache_is_also_saved_on_the_main_branch_and_whatever_the_result() -> None:
     # A cache that a pull request saved can be read only by that pull request. The action that
     # restores and saves in one step saves only after success.
     events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
@@ -135,7 +135,7 @@ def test_cache_is_seeded_on_the_main_branch_and_kept_whatever_the_answer() -> No
     assert "zstd" in scripts_of_github()[0]
 
 
-def test_token_of_the_job_that_runs_the_change_may_read_alone() -> None:
+def test_token_of_the_job_that_runs_the_change_may_only_read() -> None:
     content = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))
     assert content["permissions"] == {}
     gate, findings = content["jobs"]["gate"], content["jobs"]["findings"]
@@ -167,7 +167,7 @@ def run_script(script: str, at: Path, **environment: str | Path) -> None:
     assert code == 0, f"{script}\n{said}"
 
 
-def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> None:
+def test_gitlab_job_runs_again_in_a_used_checkout(tmp_path: Path) -> None:
     rig = make_repository(tmp_path / "rig")
     checkout = make_repository(tmp_path / "checkout")
     job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["delays"]
@@ -186,7 +186,7 @@ def test_gitlab_job_begins_again_in_a_checkout_that_was_used(tmp_path: Path) -> 
     run_script(script, checkout, **names)
 
 
-def test_jenkins_build_begins_again_in_a_workspace_that_was_used(tmp_path: Path) -> None:
+def test_jenkins_build_runs_again_in_a_used_workspace(tmp_path: Path) -> None:
     origin = make_repository(tmp_path / "gerrit")
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -206,7 +206,7 @@ def test_jenkins_build_begins_again_in_a_workspace_that_was_used(tmp_path: Path)
         assert (workspace / "candidate/file").read_text() == "2"
 
 
-def test_jenkinsfile_is_read_by_jenkins_own_groovy() -> None:
+def test_groovy_reads_the_jenkinsfile_with_all_its_sections() -> None:
     calls, _ = pipeline_calls()
     stages = [call["words"][0] for call in calls if call["name"] == "stage"]
     assert stages == ["Sources", "Gate"]
@@ -227,7 +227,7 @@ def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
 
 
 @services
-def test_shell_of_a_pipeline_is_clean(service: str) -> None:
+def test_shellcheck_finds_nothing_in_the_scripts_of_a_pipeline(service: str) -> None:
     for script in SCRIPTS[service]():
         # GERRIT_SSH holds several words of an SSH command, so the shell must split it.
         check = (TOOLS / "shellcheck", "--shell=sh", "--exclude=SC2086", "-")
@@ -260,7 +260,7 @@ def test_shell_scripts_and_containerfile_are_clean() -> None:
     assert "DL3006" in said
 
 
-def test_help_tells_every_option_and_exit_code() -> None:
+def test_help_names_every_option_and_exit_code() -> None:
     code, said = answer(GATE, "--help")
     assert code == 0
     cases = re.findall(r"^\t(--[^)]+)\)", GATE.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -281,7 +281,7 @@ def test_help_tells_every_option_and_exit_code() -> None:
         (["--candidate", ".", "--program", "util/flashrom"], "--program: needs --build"),
     ],
 )
-def test_wrong_usage_is_told_before_anything_is_made(
+def test_wrong_usage_is_reported_before_anything_is_made(
     tmp_path: Path, words: list[str], says: str
 ) -> None:
     out = tmp_path / "out"
@@ -292,7 +292,7 @@ def test_wrong_usage_is_told_before_anything_is_made(
     assert not out.exists()
 
 
-def test_cache_key_follows_from_what_images_are_made_of() -> None:
+def test_cache_key_is_a_digest_that_equal_sources_share() -> None:
     first = answer(GATE, "--cache-key")
     assert first == answer(GATE, "--cache-key")
     assert first[0] == 0

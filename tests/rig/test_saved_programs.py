@@ -43,7 +43,7 @@ def state(folder: Path) -> Paths:
 
 
 def saved(program: Path, tmp_path: Path) -> tuple[Subject, Path]:
-    """Saves the program as a gate does; returns it, and the folder of saved programs."""
+    """Saves the program as a gate does; returns its subject and the folder of saved programs."""
     name = f"path:{program}"
     here = state(tmp_path / "here")
     subject = provide_subject(name, read_recipes(CHECKOUT), here, print)
@@ -76,7 +76,7 @@ def test_program_that_was_saved_is_provided_elsewhere_when_its_file_is_gone(
     assert wrong_machine(subject.name, Arch.ARM64) == ""
 
 
-def test_program_that_was_saved_comes_before_what_lies_at_its_path_now(
+def test_saved_program_is_preferred_to_the_file_that_is_now_at_its_path(
     program: Path, tmp_path: Path
 ) -> None:
     subject, folder = saved(program, tmp_path)
@@ -98,7 +98,7 @@ def test_damaged_copy_among_the_images_is_copied_again(
 
 
 @pytest.mark.parametrize("file", ["subject.cpio", "parts/usr/sbin/flashrom"])
-def test_program_that_was_changed_since_is_refused(
+def test_saved_program_that_was_changed_is_refused(
     program: Path, tmp_path: Path, file: str
 ) -> None:
     subject, folder = saved(program, tmp_path)
@@ -108,7 +108,9 @@ def test_program_that_was_changed_since_is_refused(
         provided(subject.name, folder, tmp_path)
 
 
-def test_program_that_was_not_saved_is_provided_as_ever(program: Path, tmp_path: Path) -> None:
+def test_program_that_was_not_saved_is_provided_from_its_path(
+    program: Path, tmp_path: Path
+) -> None:
     _, folder = saved(program, tmp_path)
     other = program.with_name("other")
     shutil.copy(program, other)
@@ -134,7 +136,7 @@ def test_cells_of_a_gate_name_the_side_and_neither_path_nor_digest() -> None:
 
 
 def gate_folder(folder: Path) -> Path:
-    """Makes the files that `repro` reads of a gate with one cell on each side."""
+    """Writes the files of a gate that `repro` reads, with one cell on each side."""
     for watched, verdict in ((False, Verdict.PASS), (True, Verdict.TOO_SHORT)):
         (cell,) = cells_of(MEASURED.subject, [MEASURED], watched=watched)
         side = folder / cell.side
@@ -167,7 +169,7 @@ def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
     assert picked.recipes.saved == str(folder)
 
 
-def test_folder_of_a_pipeline_has_its_gate_below_and_a_part_of_both_sides_is_no_choice(
+def test_gate_is_found_in_a_pipelines_folder_and_a_part_of_two_ids_is_refused(
     tmp_path: Path,
 ) -> None:
     gate, out = gate_folder(tmp_path / "gate-out" / "run"), tmp_path / "gate-out"
@@ -177,7 +179,7 @@ def test_folder_of_a_pipeline_has_its_gate_below_and_a_part_of_both_sides_is_no_
         choose(Asked(cell="group", run=gate), find_paths())
 
 
-def test_other_subject_in_the_place_of_a_gate_has_no_side(tmp_path: Path) -> None:
+def test_cell_of_a_gate_with_another_subject_has_no_side(tmp_path: Path) -> None:
     gate = gate_folder(tmp_path / "gate")
     picked = choose(Asked(cell="candidate", run=gate, subject="bundled", seed=7), find_paths())
     assert (picked.cell.side, picked.cell.subject) == ("", "bundled")

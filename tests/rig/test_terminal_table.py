@@ -62,13 +62,13 @@ def test_headings_are_wrapped_before_words_are() -> None:
     assert (control.split()[0], rest.split()) == ("bundled", ["(control)"])
 
 
-def test_column_that_decides_least_goes_before_rows_are_parted() -> None:
+def test_least_important_column_is_dropped_before_rows_are_split() -> None:
     lines = printed(table_of(least=("for nothing s",)), 50)
     assert [line.split()[-1] for line in lines[-4:-1]] == ["1.250", "12.500", "-"]
     assert not any("nothing" in line for line in lines)
 
 
-def test_narrow_terminal_has_words_above_figures_and_the_same_words_once() -> None:
+def test_narrow_terminal_has_words_above_figures_and_equal_words_once() -> None:
     assert printed(table_of(), 40) == [
         "subject  hazards",
         f"bundled  {LONG}",
@@ -101,7 +101,7 @@ def print_all(console: Console, stored: Path) -> None:
 
 
 def words_shown(stored: Path, width: int) -> set[str]:
-    """Returns the words on a terminal of that width; a broken word counts as its parts."""
+    """Returns the words on a terminal of that width. Of a broken word, each part is a word."""
     return set(shown(lambda console: print_all(console, stored), width).split())
 
 
@@ -110,7 +110,7 @@ def test_no_word_is_broken_at_any_width(stored: Path, width: int) -> None:
     assert words_shown(stored, width) <= words_shown(stored, 1000)
 
 
-def test_verdicts_are_always_there_and_a_wide_terminal_has_more(stored: Path) -> None:
+def test_verdicts_are_always_shown_and_a_wide_terminal_shows_more(stored: Path) -> None:
     narrow, usual, wide = (words_shown(stored, width) for width in WIDTHS)
     assert {"too_short", "unsafe", "(expected)", "verdict", "outcome"} <= narrow
     assert {"baseline", "candidate"} <= wide - usual
@@ -158,13 +158,13 @@ def write(path: Path, text: str) -> Path:
 
 
 def begun(machine: Path) -> EnergyMeter:
-    """Returns a meter of the machine with these files, which has begun."""
+    """Returns an energy meter of the machine with these files, after its begin()."""
     meter = EnergyMeter(machine)
     meter.begin()
     return meter
 
 
-def test_machine_that_tells_nothing_has_no_power(tmp_path: Path) -> None:
+def test_machine_without_energy_counters_has_no_power(tmp_path: Path) -> None:
     meter = begun(tmp_path)
     assert (meter.is_there, meter.mean_mw()) == (False, None)
 
@@ -176,7 +176,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return now
 
 
-def test_counters_of_all_packages_are_summed_up_and_parts_of_them_are_not(
+def test_counters_of_all_packages_are_summed_up_without_those_of_their_parts(
     tmp_path: Path, clock: list[int]
 ) -> None:
     counters = [
@@ -190,7 +190,7 @@ def test_counters_of_all_packages_are_summed_up_and_parts_of_them_are_not(
     assert meter.mean_mw() == 5000
 
 
-def test_counter_that_began_anew_has_used_what_was_left_of_its_range(
+def test_counter_that_wrapped_around_counts_the_rest_of_its_range(
     tmp_path: Path, clock: list[int]
 ) -> None:
     counter = write(tmp_path / "powercap" / "intel-rapl:0" / "energy_uj", "900000")
@@ -202,7 +202,7 @@ def test_counter_that_began_anew_has_used_what_was_left_of_its_range(
 
 
 @pytest.mark.parametrize(("status", "power"), [("Discharging", 7500), ("Charging", None)])
-def test_battery_tells_while_it_is_used(tmp_path: Path, status: str, power: int | None) -> None:
+def test_battery_shows_power_while_in_use(tmp_path: Path, status: str, power: int | None) -> None:
     write(tmp_path / "power_supply" / "BAT0" / "power_now", "7500000\n")
     write(tmp_path / "power_supply" / "BAT0" / "status", f"{status}\n")
     meter = begun(tmp_path)
@@ -226,7 +226,7 @@ def told(before: list[CellResult], after: list[CellResult]) -> str:
 
 
 def unsafe(**facts: Any) -> str:
-    """Returns what is told of a candidate with these facts, which is unsafe."""
+    """Returns the headline of a gate whose candidate is too short, with these facts."""
     return told([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
 
 
@@ -256,18 +256,18 @@ SITE = SiteWaits(
         ({"reason": "10 ms were 3"}, "10 ms were 3"),
     ],
 )
-def test_wait_that_is_too_short_is_told_with_its_length_if_that_is_known(
+def test_headline_shows_the_length_of_a_short_wait_if_that_is_known(
     facts: dict[str, Any], words: str
 ) -> None:
     assert unsafe(**facts) == f"Unsafe: {words}"
 
 
-def test_lost_data_are_told_in_words() -> None:
+def test_headline_says_that_data_was_corrupted() -> None:
     lost = timed(AFTER, verdict=Verdict.CORRUPT)
     assert told([timed(BEFORE)], [lost]) == "Unsafe: data was corrupted"
 
 
-def test_slower_is_told_with_absolute_figures() -> None:
+def test_headline_says_how_much_slower_with_absolute_figures() -> None:
     one = told([timed(BEFORE)], [timed(AFTER, SECOND + 613 * MS)])
     assert one == "Slower: one cell takes 61.3 % more time (613 ms)"
     two = [timed(AFTER, cpu_ns=2 * SECOND), timed(AFTER, cpu_ns=3 * SECOND, name="b")]

@@ -4,7 +4,7 @@
 If no test fails without a wait, the wait is needless or untested. The program changes a copy of the
 sources. It keeps the copy, so that the next run compiles only what has changed. It prints a line
 for each wait, and exits with 0 if a test fails for each of them, with 1 if not, and with 99 if the
-unchanged sources do not build or a test of them fails.
+sources do not build or a test of the unchanged sources fails.
 """
 
 import argparse
@@ -25,14 +25,14 @@ COPIED = (
     *("meson.build", "meson.options", "emulators", "flashrom", "images", "tests"),
     "rig/delayrig/VERSION",
 )
-# Files with waits: drivers of parts and programmers, the wait for a part, the search for parts.
+# The files with waits: drivers of parts and programmers, the wait for a busy part, the probe.
 HOLDERS = (
     "flashrom/drivers/*.c",
     "flashrom/programmers/*.c",
     "flashrom/core/busy.c",
     "flashrom/core/probe.c",
 )
-# Left out: the waits of the emulated part let its own time pass.
+# Left out: the waits in dummy.c make the time of its emulated part pass.
 NOT_HELD = {"flashrom/programmers/dummy.c"}
 WAIT = re.compile(r"\b(?:flash_wait_us|flash_await_power|busy_wait|clock_delay_us)\(")
 TEST_LIMIT_S = 120
@@ -58,7 +58,7 @@ class Wait:
 
 
 class BuildError(Exception):
-    """The error that the sources do not build, or a test fails with all waits in place."""
+    """The error that the sources do not build, or that a test fails with all waits in place."""
 
 
 def call_end(text: str, opening: int) -> int:
@@ -72,7 +72,7 @@ def call_end(text: str, opening: int) -> int:
 
 
 def waits_in(path: str, text: str) -> Iterator[Wait]:
-    """Yields the calls in a file. A line without indentation is a definition, no call."""
+    """Yields the calls in a file. A line without indentation is a definition."""
     for match in WAIT.finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if not text[line_start].isspace():
@@ -100,7 +100,7 @@ def all_waits(root: Path) -> list[Wait]:
 
 
 def without(wait: Wait, text: str) -> str:
-    """Returns the file with 0 in place of the wait, the result of one that succeeded."""
+    """Returns the file's text with `(0)` in place of the wait: a wait that succeeds returns 0."""
     return text[: wait.start] + "(0)" + text[wait.end :]
 
 
@@ -169,7 +169,7 @@ class Workshop:
         return None
 
     def require_good(self, test: str) -> None:
-        """Raises BuildError if the test fails with all waits in place: it proves nothing then."""
+        """Raises BuildError if the test fails with all waits in place: it shows nothing then."""
         self.compile([test])
         if self.failing(test):
             raise BuildError(f"{test} fails before any wait is taken out")
@@ -201,13 +201,13 @@ def bring_up_to_date(source: Path, copy: Path) -> None:
 
 
 def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
-    """Returns the tests; that of the wait's own file is the first."""
+    """Returns the tests, with the one of the wait's own file first."""
     own = f"test_flashrom_{Path(wait.path).stem}"
     return sorted(tests, key=lambda test: test != own)
 
 
 def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> int:
-    """Removes these waits, one after the other; returns the exit code."""
+    """Tests the sources without each of these waits in turn; returns the exit code."""
     workshop.set_up()
     tests = workshop.tests()
     trusted: set[str] = set()

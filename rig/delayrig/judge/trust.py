@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks if the rig itself can be trusted in a cell, before any verdict on a subject."""
+"""Checks that the rig itself can be trusted in a cell, before any verdict on a subject."""
 
 import re
 from collections.abc import Sequence
@@ -31,21 +31,22 @@ CUT_OFF = "told to end while its client was there"
 LIVE_CLOCK_ERROR_PPM_MAX = 10_000
 """The largest error of a live guest's clock.
 
-Sound clocks are closer than the readings can tell; one in 60 guests jumped ahead by ten seconds.
+The error of a sound clock is too small for the readings to show. In one of 60 guests, the clock
+jumped ahead by ten seconds.
 """
 CLOCK_RATE_ERROR_PPM_MAX = 100
 NOT_KEPT_PART_MAX = 0.1
-"""The part of windows that may be off. With more, the guest was another machine."""
+"""The largest share of windows in which a core may miss its speed without a fault."""
 LATE_HOST = re.compile(r"^hrtimer: interrupt took [0-9]+ ns")
 """The message of a guest's kernel if this machine held up its core in real time."""
 WARNING = 4
-"""The last level of the kernel's messages that is a complaint."""
+"""The kernel's log level of warnings. Messages up to this level are complaints."""
 NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End)
 """The events that every cell must have."""
 
 
 def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns what cannot be trusted of the rig or the guest in this cell; empty if all can."""
+    """Returns why the rig or the guest cannot be trusted in this cell; empty if they can."""
     events = artifacts.events
     for error in of_kind(events, AgentError):
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
@@ -71,13 +72,16 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
 
 def _needed(cell: Cell) -> list[type[Kind]]:
     """Returns the kinds of events that the cell must have. A chip in QEMU has no process to end."""
-    needed: list[type[Kind]] = [*NEEDED]
-    needed += [] if device_of(cell) else [EmulatorEnd]
-    return needed + ([Pace] if cell.lane is LaneName.LIVE else [])
+    kinds: list[type[Kind]] = [*NEEDED]
+    kinds += [] if device_of(cell) else [EmulatorEnd]
+    return kinds + ([Pace] if cell.lane is LaneName.LIVE else [])
 
 
 def _hung_up_first(events: Sequence[Event]) -> bool:
-    """Returns True if the emulator left first: otherwise the rig ended it after its subject."""
+    """Returns True if the client's connection ended before the subject did.
+
+    Otherwise the rig ended the emulator after its subject.
+    """
     hung_up_ns = [event.t_ns for event in of_kind(events, Disconnect)]
     return bool(hung_up_ns) and hung_up_ns[-1] < needed(events, SubjectEnd).t_ns
 
@@ -91,7 +95,8 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
     """Returns what this host hid by holding up the guest's cores; empty if it hid nothing.
 
     A core that stood still makes waits longer, so a wait at that time shows nothing. It is a fault
-    if every wait of a kind was at such a time, or if too many windows were off.
+    if every wait of some kind was at such a time, if there are too many such windows, or if no wait
+    is known.
     """
     pace = first(events, Pace)
     if pace is None or pace.windows_not_kept == 0:
@@ -135,7 +140,7 @@ def lost_clock(cell: Cell, events: list[Event]) -> str:
 def hazard_fault(cell: Cell, artifacts: Artifacts) -> str:
     """Returns which hazard did not act as it should have; empty if all did.
 
-    In virtual time that is a fault of the rig. In real time this machine may have had other work.
+    In virtual time that is a fault of the rig. In real time this machine may have been busy.
     """
     faults = (hazard.fault(cell, artifacts) for hazard in hazards_of(cell))
     return next((fault for fault in faults if fault), "")
@@ -151,10 +156,10 @@ def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _clock_fault(cell: Cell, events: list[Event]) -> str:
-    """Returns a fault of the guest's clock source, or an empty text.
+    """Returns the fault of the guest's or the emulator's clock; empty if there is none.
 
-    In virtual time its rate must also be that of the raw counter; in real time the error of the
-    rate is in every bound.
+    In virtual time the guest's clock must also have the rate of the raw counter. In real time every
+    bound includes the error of the rate.
     """
     kept, right = needed(events, Guest).clocksource, shape_of(cell).clocksource
     if cell.lane is not LaneName.HOST and kept != right:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The input of the delay plugin, and `delays.jsonl` from its lines.
+"""Makes the input of the delay plugin, and reads its output for `delays.jsonl`.
 
-By the marks of the input QEMU finds delay functions in a running guest
-(emulators/delay_plugin/request.h). The lines are in emulators/delay_plugin/record.h.
+The input has marks, by which QEMU finds delay functions in a running guest
+(emulators/delay_plugin/request.h). emulators/delay_plugin/record.h defines the output.
 
-QEMU counts the instructions of a block before it runs them. So each stamp comes with the number of
-instructions that were counted too early. Without these it is exact to an instruction.
+QEMU counts the instructions of a block before it runs them. So each time stamp comes with the
+number of instructions that were counted too early. Without these it is exact to one instruction.
 """
 
 from collections.abc import Iterator, Sequence
@@ -114,7 +114,7 @@ def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
 
 
 def _as_int(value: int) -> int:
-    """Returns a C `int` from its register or word of the stack."""
+    """Returns the C `int` in a register or in a word of the stack."""
     low = value & ((1 << INT_BITS) - 1)
     return low - (1 << INT_BITS) if low >> (INT_BITS - 1) else low
 
@@ -145,7 +145,7 @@ def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> tuple[Path, li
 
 @cache
 def request_text(functions: tuple[DelayFunction, ...]) -> str:
-    """Returns a line for each function, and for each of its marks.
+    """Returns the plugin's input: a line for each function and mark, up to the plugin's limits.
 
     It is cached, because most cells share it.
     """
@@ -171,9 +171,9 @@ def _function_line(function: DelayFunction) -> str:
 
 
 def may_jump(function: DelayFunction) -> bool:
-    """Returns True if it may end in another function.
+    """Returns True if the function may end in another one, or if it is not known how it ends.
 
-    Then its calls end at their return address.
+    A call of such a function ends when its return address is reached.
     """
     return function.leaves or bool(function.return_sites) or not function.returns
 
@@ -189,10 +189,9 @@ def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
 
 
 def _window(symbols: Symbols, address: int) -> tuple[int, bytes]:
-    """Returns code around that address, all within its page, and the address's offset in it.
+    """Returns the address's offset in a window of code around it, and the window, within one page.
 
-    What follows code at the beginning of a page is the rest of the file there, as in memory, or
-    zeros.
+    If the code ends before the window does, the file's next bytes fill it, as in memory, or zeros.
     """
     page = address - address % PAGE_BYTES
     last = min(page + PAGE_BYTES, symbols.text[1]) - WINDOW_BYTES

@@ -26,11 +26,14 @@ BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
-"""The space beyond a whole image of the part: no file of a guest's subject may get longer."""
+"""How much longer than a whole image of the part a file of the subject may become."""
 DUMMY_SPARE_BYTES = 96 << 20
-"""The space if the subject contains the part and writes the events: 22 MB for 64 KiB by words."""
+"""The same if the subject contains the part and writes its events.
+
+Programming 64 KiB word by word makes 22 MB of events.
+"""
 GUEST_RECORDS_MAX = 393_216
-"""The limit of a guest: some 110 MB of events, for which its memory and its window have room."""
+"""The limit in a guest: some 110 MB of events, for which its memory and its window have room."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
 """The limits on this machine: at most 1 GB of events, for a write of 16 MiB."""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
@@ -45,7 +48,7 @@ NO_FILES: Mapping[str, bytes] = {}
 
 
 def emulator_words(cell: Cell, region: Region) -> list[str]:
-    """Returns the emulator's words for this cell, without its address."""
+    """Returns the emulator's arguments for this cell, without its address."""
     native_delay = cell.programmer is Programmer.SERPROG_NATIVE_DELAY
     return [
         *("--chip", cell.chip),
@@ -97,14 +100,14 @@ def spare_bytes(cell: Cell) -> int:
 
 
 def deadline_ms(cell: Cell, usual_ms: int = DEADLINE_MS) -> int:
-    """Returns the subject's time limit: the least of its hazards', else the cell's or the usual."""
+    """Returns the time limit: the shortest of the hazards', else the cell's own, else the usual."""
     limits = [hazard.deadline_ms for hazard in hazards_of(cell)]
     usual_ms = cell.deadline_ms or usual_ms
     return min((limit for limit in limits if limit is not None), default=usual_ms)
 
 
 def bridge_lines(cell: Cell) -> list[str]:
-    """Returns lines for socat between tty and socket.
+    """Returns the specification's lines for socat, which joins a tty to the emulator's socket.
 
     It connects when the subject opens the tty.
     """
@@ -120,7 +123,7 @@ def bridge_lines(cell: Cell) -> list[str]:
 
 
 def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """Returns the words of hazards, and for the library client also the file of its events."""
+    """Returns arguments for the subject's hazards, and the library client's file for events."""
     if not is_in_library(cell):
         return [hazard.flashrom_option for hazard in hazards_of(cell) if hazard.flashrom_option]
     words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
@@ -147,7 +150,7 @@ def spec_text(
     usual_ms: int = DEADLINE_MS,
     rehearsal: Sequence[str] = (),
 ) -> str:
-    """Returns the agent's specification. With `rehearsal` the subject runs these words first."""
+    """Returns the agent's specification. If `rehearsal` is given, that command runs first."""
     region = workload.region_of(cell, chip)
     emulator = [f"emulator {word}" for word in emulator_words(cell, region)]
     is_outside = cell.lane is LaneName.LIVE or device_of(cell) is not None
@@ -186,7 +189,10 @@ def _flashrom_words(cell: Cell, chip_name: str, subject: Subject, places: Places
 
 
 def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> Sequence[str]:
-    """Returns the same job with other files, so that its results are not taken for the cell's."""
+    """Returns the command of a rehearsal; empty if the subject contains the part.
+
+    It is the same job with other files, so that its results are not mistaken for the cell's.
+    """
     if cell.programmer is Programmer.DUMMY:
         return []
     elsewhere = msgspec.structs.replace(places, read=REHEARSED)

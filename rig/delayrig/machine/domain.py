@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same hardware as a libvirt domain. A test compares it with plain QEMU.
+"""The hardware of plain QEMU as a libvirt domain. A test compares the two.
 
-What libvirt cannot express (icount, fw_cfg, the pause, the snapshot) comes from the same functions
-as plain QEMU's command line, through `<qemu:commandline>`.
+What libvirt cannot express (icount, fw_cfg, the pause, the snapshot) goes into
+`<qemu:commandline>`, from the same functions as plain QEMU's command line.
 """
 
 from uuid import NAMESPACE_URL, uuid5
@@ -20,11 +20,12 @@ QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 def domain_xml(
     hardware: Hardware, *, name: str, emulator: str, cpu: int, library_path: str = ""
 ) -> str:
-    """Returns the domain's XML. In virtual time the process keeps to the host CPU `cpu`."""
+    """Returns the domain's XML. In virtual time QEMU runs only on the host CPU `cpu`."""
     ET.register_namespace("qemu", QEMU_NAMESPACE)
     platform, domain = hardware.shape.platform, Element("domain", {"type": "qemu"})
     _text(domain, "name", name)
-    # A guest that boots in virtual time reads it. Else it only has to be unique for libvirt.
+    # A guest that boots in virtual time reads the UUID, so it is always the same. Other UUIDs only
+    # have to be unique for libvirt.
     is_free = hardware.incoming is not None or hardware.real is not None
     _text(domain, "uuid", str(uuid5(NAMESPACE_URL, name)) if is_free else arguments.UUID)
     _text(domain, "memory", str(arguments.RAM_MIB), unit="MiB")

@@ -16,7 +16,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.scratch import place_of_sockets
 
 EMBED = "embed"
-"""The value of `--connect` for it."""
+"""The value of `--connect` that chooses the embedded driver."""
 EMBEDDED = "/embed"
 # No daemon runs beside the embedded driver, so everything that one would do is turned off.
 EMBED_CONFIGURATION = """\
@@ -29,22 +29,22 @@ clear_emulator_capabilities = 0
 RUN_AS_ROOT = 'user = "root"\ngroup = "root"\ndynamic_ownership = 0\n'
 REAP_PAUSE_S = 0.02
 SOCKET_BYTES_MAX = 56 + 12
-"""The longest path of a socket below libvirt's root, with the root's own name."""
+"""The longest path of a socket in libvirt's root, together with the name of the root itself."""
 OF_PROCESS = "process-"
-"""The prefix of links to roots; the number of their process follows."""
+"""The prefix of links to roots; the PID of the root's process follows."""
 GUEST_NAME = "flashrom-rig-"
-"""The prefix of domain names; the number of the rig's process and a `-` follow."""
+"""The prefix of domain names; the PID of the rig and a `-` follow."""
 NETWORK = "FLASHROM_RIG_NETWORK"
-"""The environment variable with the words that start QEMU in a network of its own."""
-WITHOUT_RIGHTS = "--bounding-set -all --inh-caps -all"
-"""The options that drop rights.
+"""The environment variable with the command that starts QEMU in a network of its own."""
+WITHOUT_CAPABILITIES = "--bounding-set -all --inh-caps -all"
+"""The options that drop capabilities.
 
-libvirt would do so itself, but before it enters the network, which needs root's rights.
+libvirt would drop them itself, but too early: QEMU cannot enter the network without them.
 """
 # If the rig ends before setpriv requests the signal, the child has another parent, and exits.
 STARTER = """\
 #!/bin/sh
-# Made by the rig: a QEMU of libvirt's that does not outlive who asked for it.
+# Written by the rig: starts a QEMU for libvirt that ends when the rig that requested it ends.
 exec ${network} setpriv --pdeathsig KILL {rights} -- sh -c '
 	words="$*"
 	case $words in
@@ -86,12 +86,12 @@ def _root(folder: Path) -> Path:
 def _drop_left_behind(folder: Path) -> None:
     """Removes the roots of processes that were killed.
 
-    One of them may have had the number of this process.
+    One of these processes may have had the PID of this one.
     """
     for link in folder.glob(f"{OF_PROCESS}*"):
         number = link.name.removeprefix(OF_PROCESS)
         if number == str(os.getpid()) or not Path("/proc", number).exists():
-            _end_questioned(link.resolve())
+            _end_queried_qemu(link.resolve())
             _drop(link)
 
 
@@ -100,8 +100,8 @@ def _drop(link: Path) -> None:
     link.unlink(missing_ok=True)
 
 
-def _end_questioned(root: Path) -> None:
-    """Ends the QEMU that the libvirt of that root started to learn its capabilities.
+def _end_queried_qemu(root: Path) -> None:
+    """Ends the QEMU that libvirt started in that root to query what QEMU can do.
 
     That QEMU makes itself a daemon, so nothing else ends it if libvirt is killed meanwhile.
     """
@@ -119,7 +119,7 @@ def provide_starter(program: str, paths: Paths) -> Path:
         name=GUEST_NAME,
         read_parent=READ_PARENT,
         network=NETWORK,
-        rights=WITHOUT_RIGHTS if os.geteuid() == 0 else "",
+        rights=WITHOUT_CAPABILITIES if os.geteuid() == 0 else "",
     )
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def _children() -> list[int]:
 
 
 def _is_orphaned_qemu(process: int) -> bool:
-    """Returns True for a QEMU that is a daemon, which has a session of its own.
+    """Returns True for a QEMU that is a daemon: it has a session of its own.
 
     libvirt waits for its own helpers, and asyncio for plain children.
     """

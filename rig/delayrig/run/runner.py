@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run: cells spread over host CPUs, each judged from what it left on disk, with results kept."""
+"""A run: its cells are spread over host CPUs, and each is judged from the files that it left."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -56,7 +56,7 @@ class Quiet:
 
 
 OpenLane = Callable[[Request, Paths, CpuPool, Preparing], Awaitable[Lane]]
-"""A function that opens the lane of a request; `open_lane`, unless somebody watches cells."""
+"""A function that opens the lane of a request: `open_lane`, or one that shows cells to a user."""
 
 
 async def run_request(
@@ -72,8 +72,8 @@ async def run_side_by_side(
 ) -> list[Results]:
     """Runs several requests, taking turns by cell, so that they meet the same conditions.
 
-    Each has a folder of its own, as if it ran alone, and locks it until all have ended. All use the
-    first request's number of jobs.
+    Each has a folder of its own, as if it ran alone, and locks it until all have ended. The first
+    request decides the number of jobs, the cluster, and which cells run first.
     """
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
@@ -121,7 +121,7 @@ async def _run_held(
                 async with open_cluster(requests[0], paths, progress.preparing) as cluster:
                     await cluster.work(runs, scheduler, progress.finished)
             else:
-                # Cells with a lane of their own run only as many at a time as suits that lane.
+                # Of cells with a lane of their own, only as many run at a time as suit that lane.
                 own = lane is requests[0].lane
                 jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
@@ -186,7 +186,7 @@ def _check_watched(runs: Sequence[SingleRun]) -> None:
 
 
 def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assignment:
-    """Returns the inputs of the request's only cell; raises `BadInputError` if it is skipped."""
+    """Returns the inputs of the request's only cell; raises `BadInputError` if it cannot run."""
     (cell,) = request.cells
     cell_runner = make_cell_runner(request, lane)
     if refused := cell_runner.refuse(cell):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes prepared images and the rig's Python packages to a file, and takes them from such a file.
+"""Exports prepared images and the rig's Python packages to a file, and imports such a file.
 
-The file is a tar archive for another folder of state. Its first member, `manifest.json`, names
-every other member with its SHA-256 digest, so a damaged one is found before any of it is used.
-Whoever writes the file writes the digests, too: they do not prove who that was.
+The file is a tar archive, to be imported into another folder of state. Its first member,
+`manifest.json`, names every other member with its SHA-256 digest, so a damaged one is found before
+any of it is used. Whoever writes the file writes the digests, too: they do not prove who that was.
 
 Anybody may have written a file that is imported. So everything is unpacked and checked in a fresh
 folder, and then moved file by file. No step follows a link: folders are opened one by one from the
@@ -94,14 +94,14 @@ def import_images(layout: Layout, file: Path, *, sha256: str = "") -> int:
 
     Existing files stay: files are named by the digests of what they are made of. Raises
     `BadArchiveError`, with the file's name, if it is damaged, was not exported by the rig, or has
-    another digest than `sha256`, and then takes nothing of it.
+    another digest than `sha256`, and then adds nothing.
     """
     with _opened(file) as stream:
         _check_digest(stream, sha256, file)
         prepare_state(layout)
         with scratch_beside(layout.state / "images") as scratch:
             entries = _unpack_all(stream, scratch, file)
-            for entry in entries:  # all of them, before the first is moved
+            for entry in entries:  # Every path is checked before the first file is moved.
                 with _folder_of(entry.path, layout.state, file):
                     pass
             for entry in entries:
@@ -111,7 +111,7 @@ def import_images(layout: Layout, file: Path, *, sha256: str = "") -> int:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    """Opens a regular file. A pipe could keep its reader waiting."""
+    """Opens a file. Refuses all but regular files, because reading from a pipe could block."""
     try:
         stream = os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     except (OSError, ValueError) as error:
@@ -209,7 +209,7 @@ def _checked_text(text: str) -> str:
 
 
 def _check_together(entries: list[Entry]) -> None:
-    """Raises `ValueError` for a path that comes twice, or lies behind a file or link."""
+    """Raises `ValueError` if a path comes twice, or lies below a file or a link."""
     paths = {entry.path for entry in entries}
     if len(paths) < len(entries):
         raise ValueError("a path comes twice")
@@ -245,7 +245,7 @@ def _copied_digest(content: IO[bytes], place: Path) -> str:
 
 
 def _move(entry: Entry, scratch: Path, state: Path, file: Path) -> None:
-    """Brings an entry to its place, unless something is there."""
+    """Moves an entry to its place, unless something is there."""
     with _folder_of(entry.path, state, file) as folder:
         name = entry.path.name
         with contextlib.suppress(FileNotFoundError):
@@ -269,7 +269,7 @@ def _move_file(source: Path, name: str, folder: int) -> None:
 
 @contextlib.contextmanager
 def _folder_of(path: PurePosixPath, state: Path, file: Path) -> Iterator[int]:
-    """Opens the folder of that path and makes it where needed; none on the way may be a link.
+    """Opens the folder of that path, and makes it if needed; no folder on the way may be a link.
 
     The state's own folders may be links: the user who owns them has put them there.
     """

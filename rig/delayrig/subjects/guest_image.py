@@ -38,7 +38,7 @@ class GuestImage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """The delivered files, kept so that a new agent does not cause a new download."""
+    """The digests of the fetched files, which are stored so that a new agent needs no download."""
 
     kernel_sha256: str
     busybox_sha256: str
@@ -46,9 +46,9 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def emulator_words(arch: Arch) -> tuple[str, ...]:
-    """Returns the emulator's words before the snapshot.
+    """Returns the command line with which the emulator starts before the snapshot.
 
-    The descriptors are those of images/agent/agent.c.
+    Its descriptors are those of images/agent/agent.c.
     """
     return (
         f"/{EMULATOR}",
@@ -62,7 +62,7 @@ def emulator_words(arch: Arch) -> tuple[str, ...]:
 def provide_guest_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
-    """Returns kernel and initrd, after fetching and packing them if they are missing."""
+    """Returns the kernel and the initrd. Fetches and packs them if they are missing or damaged."""
     programs = {paths.agent_of(arch): "init", paths.emulator_of(arch): EMULATOR}
     return _provide(recipe, paths, preparing, arch, programs, emulator_words(arch))
 
@@ -70,7 +70,7 @@ def provide_guest_image(
 def provide_device_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
-    """Returns the image of guests whose chip is in QEMU. It contains no emulator."""
+    """Returns the same for guests whose chip is in QEMU. Their initrd has no emulator."""
     return _provide(recipe, paths, preparing, arch, {paths.device_agent_of(arch): "init"}, ())
 
 
@@ -82,7 +82,7 @@ def _provide(
     programs: dict[Path, str],
     words: tuple[str, ...],
 ) -> GuestImage:
-    """Returns an image with `programs` of ours, at the place that each has in the guest."""
+    """Returns an image with our `programs`, each at its path in the guest."""
     folder = paths.images / "guest" / digest.of_value(["guest", recipe, arch])[:24]
     if fault := _fault_of_parts(folder):
         preparing(labelled(f"kernel of {recipe.suite}", arch) + again(folder, fault))
@@ -112,7 +112,7 @@ def _read_parts(folder: Path) -> _Parts:
 
 
 def _fault_of_parts(folder: Path) -> str:
-    """Returns why the delivered files must be fetched; empty if they are complete."""
+    """Returns why the kernel and busybox must be fetched; empty if they are complete."""
     try:
         parts = _read_parts(folder)
     except FileNotFoundError:
@@ -147,7 +147,7 @@ def _fetch(recipe: GuestRecipe, arch: Arch, folder: Path, paths: Paths) -> None:
 def _pack(
     folder: Path, ours: dict[Path, str], words: Sequence[str], initrd: Path, seal: Path
 ) -> None:
-    """Packs the initrd. `ours` are programs, and the place of each in the guest."""
+    """Packs the initrd. `ours` maps our programs to the path of each in the guest."""
     with scratch_beside(folder) as scratch:
         root = scratch / "root"
         for name in (*EMPTY_FOLDERS, "bin"):
@@ -166,19 +166,19 @@ def _pack(
 class Kernel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A kernel on disk.
 
-    The stored form has only the file's name, because its folder may be moved, and not `arch`.
+    The stored form has only names of files, because their folder may be moved, and no `arch`.
     """
 
     path: str
     sha256: str
     packages: dict[str, str]
     modules: str = ""
-    """An archive of its modules; empty: guests load none."""
+    """The path of an archive of its modules; empty if guests load none."""
     arch: Arch = Arch.X86_64
 
 
 def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Preparing) -> Kernel:
-    """Returns the kernel of that recipe, after fetching it if it is missing."""
+    """Returns the kernel of that recipe. Fetches it if it is missing or damaged."""
     folder = paths.images / "kernel" / digest.of_value(["kernel", recipe])[:24]
     if fault := fault_of(folder):
         preparing(f"kernel {name} of {recipe.suite}{again(folder, fault)}")
@@ -206,7 +206,7 @@ def provide_kernel(name: str, recipe: KernelRecipe, paths: Paths, preparing: Pre
 
 
 def _pack_modules(recipe: KernelRecipe, scratch: Path, made: Path) -> str:
-    """Packs the modules of the recipe, and returns the archive's name; empty without any."""
+    """Packs the modules of the recipe; returns the archive's name, empty if it has no modules."""
     if not recipe.modules:
         return ""
     folder = scratch / MODULES / MODULES
@@ -224,7 +224,7 @@ def _pack_modules(recipe: KernelRecipe, scratch: Path, made: Path) -> str:
 
 
 def with_kernel(image: GuestImage, kernel: Kernel) -> GuestImage:
-    """Returns the same image with that kernel, and with its modules if it has some."""
+    """Returns the image with that kernel instead, and with its modules if it has any."""
     initrd = _joined(image.initrd, kernel.modules) if kernel.modules else image.initrd
     return msgspec.structs.replace(
         image,
@@ -237,7 +237,7 @@ def with_kernel(image: GuestImage, kernel: Kernel) -> GuestImage:
 
 @functools.cache
 def _joined(initrd: str, modules: str) -> str:
-    """Returns a file of two archives; the kernel unpacks one after the other.
+    """Joins two archives into one file, which the kernel unpacks one after the other.
 
     Source: Linux Documentation/driver-api/early-userspace/buffer-format.
     """
@@ -249,7 +249,7 @@ def _joined(initrd: str, modules: str) -> str:
 
 
 def take_kernel(root: Path, package: str, place: Path) -> None:
-    """Copies the only kernel that `package` brought to `root`."""
+    """Copies the kernel of `package`, which was unpacked to `root`, to `place`."""
     # The kernels of riscv64 are not compressed, and are called vmlinux.
     kernels = sorted((root / "boot").glob("vmlinu[xz]-*"))
     if len(kernels) != 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The set-up of each distribution, given the distribution's own files."""
+"""The choice of package sources on each distribution, from the distribution's own files."""
 
 from dataclasses import dataclass, replace
 
@@ -98,7 +98,7 @@ UBUNTU_TARGETS = rows(
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """The files of a machine, and the right answer."""
+    """The files of a machine, and the expected answers."""
 
     os_release: str
     targets: str = ""
@@ -124,7 +124,7 @@ CASES = {
         "|$(ORIGIN)\n",
         own_archive=True,
     ),
-    "Debian 12 by a mirror of another origin": Case(
+    "Debian 12 from a mirror with another origin": Case(
         os_release=DEBIAN_12, targets=rows("mirror", DEBIAN_URI, "bookworm"), own_archive=True
     ),
     "Debian testing": Case(
@@ -177,7 +177,7 @@ def remedy(found: Machine) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in NOT_DEBIAN])
-def test_machine_with_debians_archive_goes_its_own_way(name: str) -> None:
+def test_machine_with_debians_archive_uses_that_archive(name: str) -> None:
     case = CASES[name]
     assert refusal(machine(case)) is None
     (stanza,) = parse_deb822(derive_suite("trixie", case.targets, case.os_release, {}))
@@ -185,7 +185,7 @@ def test_machine_with_debians_archive_goes_its_own_way(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_DEBIAN)
-def test_other_machine_is_told_the_two_things_that_would_do(name: str) -> None:
+def test_other_machine_is_refused_with_two_remedies(name: str) -> None:
     case = CASES[name]
     said = remedy(machine(case)).splitlines()
     assert len(said) == 3
@@ -198,7 +198,7 @@ def test_other_machine_is_told_the_two_things_that_would_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_DEBIAN)
-def test_engine_that_is_there_is_named_and_a_named_archive_helps_with_a_new_qemu(name: str) -> None:
+def test_installed_engine_is_named_and_an_archive_uri_helps_if_qemu_is_new(name: str) -> None:
     case = CASES[name]
     said = remedy(replace(machine(case), engine="docker"))
     assert "run it in a container (docker): rig/rig --container" in said
@@ -215,12 +215,12 @@ def test_ubuntu_says_that_its_qemu_is_too_old() -> None:
     )
 
 
-def test_suite_of_debian_is_never_looked_for_in_ubuntus_archive() -> None:
+def test_debian_suite_is_never_searched_in_ubuntus_archive() -> None:
     with pytest.raises(SetupError, match=r"no Debian archive on Ubuntu 24\.04"):
         derive_suite("bookworm", UBUNTU_TARGETS, UBUNTU_2404, {UBUNTU_SOURCES: UBUNTU_STANZA})
 
 
-def test_packages_of_ubuntu_come_from_ubuntu_and_of_a_derivative_of_debian_from_debian() -> None:
+def test_backports_are_ubuntus_on_ubuntu_and_debians_on_a_derivative_of_debian() -> None:
     files = {UBUNTU_SOURCES: UBUNTU_STANZA}
     backports = derive_backports(UBUNTU_TARGETS, UBUNTU_2404, files)
     assert backports.suite == "noble-backports"
@@ -234,7 +234,7 @@ def test_experimental_is_no_release() -> None:
     assert not has_debian(targets, read_release(DEBIAN_TESTING))
 
 
-def test_release_on_debian_is_preferred_to_a_strangers_of_the_same_name() -> None:
+def test_release_of_debian_is_preferred_to_a_vendors_with_the_same_name() -> None:
     targets = rows("Vendor", "http://archive.example/vendor/", "bookworm")
     targets += rows("Debian", DEBIAN_URI, "bookworm")
     assert DEBIAN_URI in derive_suite("bookworm", targets, DEBIAN_12, {})
@@ -244,7 +244,7 @@ def test_release_on_debian_is_preferred_to_a_strangers_of_the_same_name() -> Non
     ("os_release", "codename"),
     [(DEBIAN_13, "trixie"), (LMDE_6, "bookworm"), (UBUNTU_2404, "bookworm"), ("", "bookworm")],
 )
-def test_cross_compilers_are_those_of_a_release_that_runs_here(
+def test_cross_compilers_come_from_a_release_whose_programs_run_here(
     os_release: str, codename: str
 ) -> None:
     assert debian_codename(read_release(os_release)) == codename

@@ -34,7 +34,7 @@ static void command_may_have_a_ramp_of_its_own(void)
 	assert_true(parsed("0 60 0").has_ramp);
 }
 
-static void star_is_every_vcpu(void)
+static void star_stands_for_every_vcpu(void)
 {
 	const struct command all = parsed("* auto");
 	const struct command one = parsed("3 0");
@@ -45,7 +45,7 @@ static void star_is_every_vcpu(void)
 	assert_false(command_is_for(&one, 2));
 }
 
-static void what_is_no_command_is_refused(void)
+static void invalid_command_is_refused_and_the_output_stays_unchanged(void)
 {
 	static const char *const texts[] = {"", "1", "1 ", "1 fast", "1 60x", "x 60", "-1 60",
 		"1024 60", "*1 60", "1 automatic", "1 60 -5", "1 60 1.5", "1 60 5 5",
@@ -57,7 +57,7 @@ static void what_is_no_command_is_refused(void)
 	assert_int_equal(command.vcpu, 42);
 }
 
-static void script_is_steps_in_order_of_time(void)
+static void script_yields_its_steps_in_order_of_time(void)
 {
 	struct script script;
 	size_t line;
@@ -74,7 +74,7 @@ static void script_is_steps_in_order_of_time(void)
 	script_deinit(&script);
 }
 
-static void script_of_nothing_has_no_steps(void)
+static void empty_script_has_no_steps(void)
 {
 	struct script script;
 	size_t line;
@@ -118,10 +118,10 @@ static void bad_line_of_a_script_is_reported(void)
 static const struct CMUnitTest tests[] = {
 	CASE(command_names_a_vcpu_and_a_speed),
 	CASE(command_may_have_a_ramp_of_its_own),
-	CASE(star_is_every_vcpu),
-	CASE(what_is_no_command_is_refused),
-	CASE(script_is_steps_in_order_of_time),
-	CASE(script_of_nothing_has_no_steps),
+	CASE(star_stands_for_every_vcpu),
+	CASE(invalid_command_is_refused_and_the_output_stays_unchanged),
+	CASE(script_yields_its_steps_in_order_of_time),
+	CASE(empty_script_has_no_steps),
 	CASE(long_script_keeps_every_step),
 	CASE(bad_line_of_a_script_is_reported),
 };

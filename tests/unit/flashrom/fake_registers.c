@@ -41,7 +41,10 @@ static void answer(
 		rx[0] |= 0x01;
 }
 
-/* A command is accepted or not when it begins; its effect starts when it ends. */
+/*
+ * Returns true, and counts the mistake, if the part ignores the command. That is decided when the
+ * command begins; the effect of a command starts when it ends.
+ */
 static bool is_deaf(struct fake_registers *fake, uint8_t opcode)
 {
 	const bool deaf = fake->now_ns < fake->deaf_until_ns;

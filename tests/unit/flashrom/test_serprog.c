@@ -6,7 +6,7 @@
 
 #include "fake_peer.h"
 
-/* Time limits for cases that wait for one to end. */
+/* Short time limits, for cases that wait until one of them expires. */
 static const struct serprog_options hasty = {
 	.quiet_ms = 20, .sync_ms_max = 100, .silence_ms_max = 100};
 
@@ -67,7 +67,7 @@ static void held_operation_goes_out_with_the_next_one(struct client *client)
 	assert_int_equal(client->peer.unread_bytes_max, HELD_BYTES + 7 + 260);
 }
 
-static void held_operation_goes_out_alone_where_the_serial_buffer_is_small(struct client *client)
+static void held_operation_goes_out_alone_if_the_serial_buffer_is_small(struct client *client)
 {
 	static const uint16_t too_small_bytes[] = {1, 7 + 260, HELD_BYTES + 7 + 260 - 1};
 
@@ -79,7 +79,7 @@ static void held_operation_goes_out_alone_where_the_serial_buffer_is_small(struc
 	}
 }
 
-static void held_operation_is_over_before_one_that_answers(struct client *client)
+static void held_operation_ends_before_one_with_answer_bytes_begins(struct client *client)
 {
 	uint8_t rx[3];
 
@@ -105,7 +105,7 @@ static void refused_held_operation_is_reported_and_nothing_more_is_sent(struct c
 	assert_int_equal(client->peer.counts[0x15], 1);
 }
 
-static void session_takes_pins_and_leaves_delays_and_chip_select_alone(struct client *client)
+static void session_turns_pins_on_and_off_and_sends_no_delay_or_chip_select(struct client *client)
 {
 	attach(client);
 	client_detach(client);
@@ -116,7 +116,7 @@ static void session_takes_pins_and_leaves_delays_and_chip_select_alone(struct cl
 }
 
 /* The pins may also turn on the part's power. */
-static void moment_at_which_pins_were_turned_on_is_kept(struct client *client)
+static void time_at_which_pins_were_turned_on_is_recorded(struct client *client)
 {
 	const uint64_t before_ns = clock_now_ns(&system_clock);
 
@@ -153,8 +153,8 @@ static void late_leftovers_do_not_pass_for_answers(struct client *client)
 	}
 }
 
-/* NOPs end a short request. A longer one is ended by trying again. */
-static void request_cut_off_half_way_is_ended(struct client *client)
+/* NOPs complete a short request. A longer one needs another attempt to synchronise. */
+static void request_that_an_earlier_client_cut_off_is_completed(struct client *client)
 {
 	static const unsigned int missing_bytes[] = {1, 2, 3, 4, 5, 6, 7, 25};
 
@@ -165,7 +165,10 @@ static void request_cut_off_half_way_is_ended(struct client *client)
 	}
 }
 
-/* A peer that is refused, and how. Fields that are not 0 replace those of fake_peer_init(). */
+/*
+ * A peer that is refused, with the expected error and message. Fields that are not 0 replace those
+ * of fake_peer_init().
+ */
 struct refusal {
 	int error;
 	const char *message;
@@ -199,7 +202,7 @@ static void peer_is_refused(void **state)
 	client_detach(&client);
 }
 
-static void chip_select_is_set_where_asked_for(struct client *client)
+static void chip_select_is_set_if_requested(struct client *client)
 {
 	struct serprog_options options = patient;
 
@@ -302,7 +305,7 @@ static void bad_parameter_or_unreachable_peer_is_named(void)
 	}
 }
 
-static void colon_in_the_name_of_a_device_begins_no_baud_rate(void)
+static void colon_in_a_device_name_does_not_begin_a_baud_rate(void)
 {
 	char path[] = "/tmp/usb-0:1:1.0-portXXXXXX";
 	char spec[64];
@@ -326,14 +329,14 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(client, operation_returns_what_the_peer_sends),
 	CASE_ON(client, operation_without_answer_bytes_is_acknowledged),
 	CASE_ON(client, held_operation_goes_out_with_the_next_one),
-	CASE_ON(client, held_operation_goes_out_alone_where_the_serial_buffer_is_small),
-	CASE_ON(client, held_operation_is_over_before_one_that_answers),
+	CASE_ON(client, held_operation_goes_out_alone_if_the_serial_buffer_is_small),
+	CASE_ON(client, held_operation_ends_before_one_with_answer_bytes_begins),
 	CASE_ON(client, refused_held_operation_is_reported_and_nothing_more_is_sent),
-	CASE_ON(client, session_takes_pins_and_leaves_delays_and_chip_select_alone),
-	CASE_ON(client, moment_at_which_pins_were_turned_on_is_kept),
+	CASE_ON(client, session_turns_pins_on_and_off_and_sends_no_delay_or_chip_select),
+	CASE_ON(client, time_at_which_pins_were_turned_on_is_recorded),
 	CASE_ON(client, leftovers_of_an_earlier_client_are_skipped),
 	CASE_ON(client, late_leftovers_do_not_pass_for_answers),
-	CASE_ON(client, request_cut_off_half_way_is_ended),
+	CASE_ON(client, request_that_an_earlier_client_cut_off_is_completed),
 	REFUSED(silent_peer_is_given_up, -ETIMEDOUT, "does not synchronise within 100 ms",
 		.fault = PEER_SILENT),
 	REFUSED(babbling_peer_is_given_up, -ETIMEDOUT, "does not synchronise",
@@ -345,17 +348,17 @@ static const struct CMUnitTest tests[] = {
 		.bus = BUS_PARALLEL, .withheld = 0x0f),
 	REFUSED(peer_without_a_bus_is_refused, -EOPNOTSUPP, "no bus that can be used",
 		.has_no_bus = true),
-	/* An ignored error would write the wrong chip. */
+	/* If the error were ignored, the client would write the wrong chip. */
 	REFUSED(chip_select_that_cannot_be_set_is_an_error, -EOPNOTSUPP,
 		"cs=", .has_chip_select = true, .withheld = 0x16),
 	REFUSED(limit_too_small_for_flash_is_refused, -EOPNOTSUPP, "writes 4 bytes at a time",
 		.write_bytes_max = 4),
-	CASE_ON(client, chip_select_is_set_where_asked_for),
+	CASE_ON(client, chip_select_is_set_if_requested),
 	CASE_ON(client, limits_come_from_the_peer),
 	CASE_ON(client, zero_limit_means_no_limit),
 	CASE_ON(client, peer_with_bare_minimum_is_used),
 	CASE_ON(client, operation_that_fails_is_reported),
-	CASE(colon_in_the_name_of_a_device_begins_no_baud_rate),
+	CASE(colon_in_a_device_name_does_not_begin_a_baud_rate),
 	CASE(bad_parameter_or_unreachable_peer_is_named),
 };
 

@@ -6,7 +6,7 @@
 #include "../cases.h"
 #include "readings.h"
 
-static void state_of_timers_is_kept_in_the_words_of_old_kernels_and_new_ones(void)
+static void lines_about_timer_handling_of_old_and_new_kernels_are_kept(void)
 {
 	static const char *const lines[] = {
 		"cpu: 0\n",
@@ -23,7 +23,7 @@ static void state_of_timers_is_kept_in_the_words_of_old_kernels_and_new_ones(voi
 		assert_true(facts_keeps(lines[i]));
 }
 
-static void single_timers_are_not_kept(void)
+static void lines_about_single_timers_are_not_kept(void)
 {
 	static const char *const lines[] = {
 		" #0: <000000002b86fb01>, tick_nohz_handler, S:01\n",
@@ -72,7 +72,7 @@ static void arch_timer_of_arm64_is_counted(void)
 	assert_int_equal(count(arm64, 0), 1234);
 }
 
-static void text_without_such_a_row_has_no_count(void)
+static void text_without_figures_of_the_timer_has_no_count(void)
 {
 	assert_int_equal(count("    CPU0\n NMI: 1 x\n", 0), -1);
 	assert_int_equal(count("    CPU0\n LOC:\n", 0), -1);
@@ -83,7 +83,7 @@ static void text_without_such_a_row_has_no_count(void)
 
 FIXTURE(statistics, NOTHING, NOTHING);
 
-static void no_reading_is_all_zero(void)
+static void statistics_of_no_readings_are_zero(void)
 {
 	struct statistics found = {.count = 7, .mean_ns = 7};
 
@@ -93,7 +93,7 @@ static void no_reading_is_all_zero(void)
 	assert_int_equal(found.quantile_ns[100], 0);
 }
 
-static void single_reading_is_every_quantile_and_deviates_by_nothing(struct statistics *found)
+static void single_reading_is_every_quantile_and_has_no_deviation(struct statistics *found)
 {
 	int64_t readings[] = {-5};
 
@@ -105,7 +105,7 @@ static void single_reading_is_every_quantile_and_deviates_by_nothing(struct stat
 		assert_int_equal(found->quantile_ns[q], -5);
 }
 
-static void quantiles_are_nearest_ranks_of_what_was_seen(struct statistics *found)
+static void quantiles_are_nearest_ranks_of_the_readings(struct statistics *found)
 {
 	int64_t readings[] = {40, 10, 30, 20};
 
@@ -145,15 +145,15 @@ static void long_waits_do_not_overflow_the_deviation(struct statistics *found)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(state_of_timers_is_kept_in_the_words_of_old_kernels_and_new_ones),
-	CASE(single_timers_are_not_kept),
+	CASE(lines_about_timer_handling_of_old_and_new_kernels_are_kept),
+	CASE(lines_about_single_timers_are_not_kept),
 	CASE(local_timer_of_x86_is_counted_in_the_column_of_its_cpu),
 	CASE(cpu_that_is_not_there_has_no_count),
 	CASE(arch_timer_of_arm64_is_counted),
-	CASE(text_without_such_a_row_has_no_count),
-	CASE(no_reading_is_all_zero),
-	CASE_ON(statistics, single_reading_is_every_quantile_and_deviates_by_nothing),
-	CASE_ON(statistics, quantiles_are_nearest_ranks_of_what_was_seen),
+	CASE(text_without_figures_of_the_timer_has_no_count),
+	CASE(statistics_of_no_readings_are_zero),
+	CASE_ON(statistics, single_reading_is_every_quantile_and_has_no_deviation),
+	CASE_ON(statistics, quantiles_are_nearest_ranks_of_the_readings),
 	CASE_ON(statistics, of_a_hundred_readings_the_99th_percentile_is_the_last_but_one),
 	CASE_ON(statistics, long_waits_do_not_overflow_the_deviation),
 };

@@ -20,14 +20,14 @@ from delayrig.features.coverage.coverage import (
 from delayrig.present.console import FittedTable, plain_table, say
 
 RELEASE_PARTS = 10
-"""If more than one in so many functions changed, the candidate counts as another release."""
+"""If more than one in RELEASE_PARTS functions changed, the candidate counts as another release."""
 WAITS_MAX = 8
 """The largest number of changed waits with a line each."""
 _FILE = re.compile(r"([^ (]+):\d+\)?$")
 
 
 def coverage_sentence(coverage: Coverage) -> str:
-    """Returns `61 of 212 delay sites were reached by 47 cells`."""
+    """Returns a sentence, such as `61 of 212 delay sites were reached by 47 cells`."""
     what = f"{len(coverage.reached)} of {counted(len(coverage.sites), 'delay site')}"
     return f"{what} were reached by {counted(coverage.cells, 'cell')}"
 
@@ -49,13 +49,13 @@ def source_of(site: SiteCoverage) -> str:
 
 
 def by_source(sites: Iterable[SiteCoverage]) -> list[tuple[str, list[SiteCoverage]]]:
-    """Returns sites by source file, in the order of addresses within."""
+    """Returns the sites of each source file, in the order of their addresses."""
     found = sorted(sites, key=lambda site: (source_of(site), site.file, site.address))
     return [(source, list(group)) for source, group in groupby(found, key=source_of)]
 
 
 def _table(sites: Sequence[SiteCoverage]) -> FittedTable:
-    """Returns a table by file, without the column of files if none is known."""
+    """Returns a table of the sites by file. Without known files it has no column for them."""
     has_files = any(map(source_of, sites))
     words = ("function", "place", "first cell")
     table = plain_table((*(["file"] * has_files), *words), ("cells",), least=("place",))
@@ -73,7 +73,7 @@ def _row(site: SiteCoverage) -> tuple[str, str, str, str]:
 
 
 def changed_wait_text(wait: ChangedWait) -> str:
-    """Returns `the changed wait in spi_init was reached in 2 cells`."""
+    """Returns a clause, such as `the changed wait in spi_init was reached in 2 cells`."""
     is_one = wait.sites <= 1
     number, what, was = ("", "wait", "was") if is_one else (f"{wait.sites} ", "waits", "were")
     cells = counted(len(wait.cells), "cell")
@@ -85,7 +85,7 @@ def changed_wait_text(wait: ChangedWait) -> str:
 
 
 def changed_wait_lines(changed: ChangedWaits) -> list[str]:
-    """Returns a clause for each wait, unreached ones first, and how many more there are."""
+    """Returns a clause for each of the first waits, and one that counts the others."""
     if changed.why_not:
         return [f"changed waits cannot be told: {changed.why_not}"]
     lines = [changed_wait_text(wait) for wait in changed.waits[:WAITS_MAX]]
@@ -106,8 +106,8 @@ def changed_wait_words(changed: ChangedWaits) -> ChangedWords:
     """Returns what a gate says of changed waits.
 
     Another release or compiler changes many functions at once, and no plan reaches all drivers. So
-    the waits that no cell reached are only counted then, and are no doubt. A side without its
-    program is a doubt, because what changed is unknown.
+    the waits that no cell reached are only counted then, and raise no doubt. A side without its
+    program raises one, because what changed is unknown.
     """
     if changed.why_not:
         lines = changed_wait_lines(changed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a chosen cell and explains it to somebody who sees it for the first time."""
+"""Runs a chosen cell, and explains it to a user who has not seen it before."""
 
 import contextlib
 import re
@@ -83,7 +83,7 @@ def _where(cell: Cell) -> str:
 
 
 def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
-    """Returns the verdict and all evidence; `first_ns` is when the subject started."""
+    """Returns the verdict, all evidence and the times; the subject started at `first_ns`."""
     lines = [f"{result.verdict}: {VERDICTS[result.verdict]}"]
     for item in result.evidence:
         lines += [f"  {line}" for line in describe_evidence(item, first_ns)]
@@ -98,7 +98,7 @@ def describe_result(result: CellResult, first_ns: int = 0) -> list[str]:
 
 
 def _figures(result: CellResult) -> list[str]:
-    """Returns the parts of its time, in seconds; nothing if it took no time."""
+    """Returns lines with the times of the cell, in seconds; none if it took no time."""
     if result.time_ns.total == 0:
         return []
     phases: dict[str, int] = {name: getattr(result.time_ns, name) for name in PHASES}
@@ -151,7 +151,7 @@ def _place(where: str, first_ns: int) -> str:
 class Reproduction:
     lines: tuple[str, ...]
     is_rig_fault: bool = False
-    """True if equal images and seeds gave unequal exact times."""
+    """True if equal inputs gave different times in virtual time."""
 
     def exit_code(self, result: CellResult) -> ExitCode:
         """Returns the exit code of `run`, unless the rig is shown to be at fault."""
@@ -161,7 +161,7 @@ class Reproduction:
 def compare_reproduction(
     before: Before | None, now: CellResult, digests: Mapping[str, str]
 ) -> Reproduction:
-    """Compares the results; `digests` are those of the present inputs."""
+    """Compares the result with the earlier one; `digests` are those of the present inputs."""
     if before is None:
         return Reproduction(
             lines=("Nothing to compare it with: --from RUN names a run that has it.",)
@@ -262,7 +262,7 @@ def _began_ns(folder: Path) -> int:
 
 
 async def commands_of(request: Request, paths: Paths, preparing: Preparing) -> list[str]:
-    """Returns the commands behind the cell, and writes their inputs to its folder."""
+    """Returns the commands that make up the cell, and writes their inputs to its folder."""
     (cell,) = request.cells
     folder = request.out / cell.id
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decides which profiles choose the value, which one is odd, and the cost of following it.
+"""Decides which profiles choose the value, which ones are odd, and the cost of following these.
 
-The rule (recommend.py) needs a value that is good in every profile, so one profile could decide.
-Such a profile is left out, and named, if the value without it differs, if following it costs the
-others more than the rule allows, and if they have more than half of all weights. Its verdicts still
-count: a value that is unsafe there is never recommended.
+The rule (recommend.py) needs a value that is good in every profile, so one profile could decide for
+all. Such a profile is left out, and named, if the value without it differs, if following it costs
+the others more than the rule allows, and if the others have more than half of all weights. Its
+verdicts still count: a value that is unsafe there is never recommended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def grave(self) -> float:
-        """Returns the cost in multiples of what the rule allows; above 1 it is more."""
+        """Returns the cost as a multiple of what the rule allows; above 1 it is too much."""
         return max(self.time / float(TIME_TOLERANCE), self.cpu / float(CPU_TOLERANCE))
 
 
@@ -45,7 +45,7 @@ class Odd(msgspec.Struct, frozen=True, kw_only=True):
     followed_us: int
     """The recommendation if it were followed."""
     others: Price
-    """The cost of following it for the others."""
+    """The cost for the others if it were followed."""
     own: Price
     """The cost for this profile because it is not followed."""
 
@@ -77,7 +77,7 @@ class Ground:
     def trials(self, profiles: Sequence[str]) -> list[Trial]:
         """Returns the figures of those profiles.
 
-        A value that was unsafe or in doubt in any profile, also in others, is not safe.
+        A value that was unsafe or in doubt in any profile, even in one of the others, is not safe.
         """
         bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
         known = trials_of([cost for cost in self.costs if cost.profile in profiles])
@@ -92,7 +92,7 @@ class Ground:
         return recommend(self.trials(profiles), accurate_us=self.accurate_us(profiles))
 
     def price(self, value_us: int, than_us: int, profiles: Sequence[str]) -> Price:
-        """Returns the cost of a value beside another one, for at least one profile."""
+        """Returns the cost of `value_us` beyond `than_us`, in these profiles: one or more."""
         known = {(cost.value_us, cost.profile): cost for cost in self.costs}
 
         def most(figure: str) -> tuple[Fraction, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of a comparison: the recommendation, the fronts, and the data behind them."""
+"""The page of a comparison: the recommendation, the Pareto fronts, and the data behind them."""
 
 from typing import Any
 
@@ -97,13 +97,13 @@ def _draw_profile(axes: Any, costs: list[Cost], answer: Answer, colour: Colour) 
 
 
 def _points(costs: list[Cost]) -> dict[int, tuple[float, float]]:
-    """Returns, by value, the percent slower than the fastest, and the CPU time in seconds."""
+    """Returns each value's extra time over the fastest in percent, and its CPU time in seconds."""
     least = min(cost.time_ns for cost in costs) or 1
     return {cost.value_us: (100 * (cost.time_ns / least - 1), cost.cpu_ns / 1e9) for cost in costs}
 
 
 def _labels(points: dict[int, tuple[float, float]]) -> list[tuple[str, tuple[float, float]]]:
-    """Returns the labels and their positions. Values with close points share one label."""
+    """Returns labels with their positions. Values whose points are close share one label."""
     wide = max(2.1, *(slower for slower, _ in points.values()))
     high = max(cpu_s for _, cpu_s in points.values()) or 1.0
     groups: list[tuple[list[int], tuple[float, float]]] = []
