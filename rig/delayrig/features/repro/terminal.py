@@ -22,7 +22,7 @@ TAIL_BYTES = 256
 CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
-"""The time without a prompt after which the next line is sent: a program may be reading it."""
+"""The time without a prompt after which the next line is sent: a program may wait for it."""
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

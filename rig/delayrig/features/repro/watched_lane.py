@@ -36,12 +36,12 @@ from delayrig.features.repro.look import (
     EXTRA_MS,
     EXTRA_S,
     Look,
+    OnStage,
     Show,
     ShownWatch,
-    Told,
     following,
+    show_stages,
     stage_lines,
-    stages_told,
     whole_lines,
 )
 from delayrig.features.repro.terminal import run_in_foreground
@@ -151,7 +151,7 @@ class WatchedGuests(VirtualLane):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedLiveGuests(LiveLane):
     show: Show
-    told: Told | None = None
+    on_stage: OnStage | None = None
     """A function that is called with each stage; without it, stages are listed."""
 
     async def run_cell(self, assignment: Assignment) -> float:
@@ -159,7 +159,7 @@ class WatchedLiveGuests(LiveLane):
         if self.visitor is not None:
             return await LiveLane.run_cell(self, assignment)
         files = {assignment.folder / "console.log": whole_lines("console")}
-        watch = ShownWatch(self.told or stages_told(self.show))
+        watch = ShownWatch(self.on_stage or show_stages(self.show))
         async with following(files, self.show):
             return await LiveLane.run_cell(self, replace(assignment, watch=watch))
 
@@ -250,10 +250,10 @@ async def _await_gate(scratch: Path, session: "asyncio.Future[int]") -> int:
     return 0
 
 
-def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
+def opener(look: Look, show: Show, on_stage: OnStage | None = None) -> OpenLane:
     """Returns a function that opens the lane for `run_request`.
 
-    `told` is called with each stage of the live lane; without it, stages are listed.
+    `on_stage` is called with each stage of the live lane; without it, stages are listed.
     """
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
@@ -275,7 +275,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                     image=live.image,
                     paths=paths,
                     show=show,
-                    told=told,
+                    on_stage=on_stage,
                     visitor=await _visit(request, paths, preparing, look),
                 )
             case LaneName.HOST:
@@ -296,7 +296,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
-    """Returns the visit; None if the user only watches. Fetches gdbserver when it is first needed."""
+    """Returns the visit; None if the user only watches. Fetches gdbserver at its first use."""
     if look is Look.WATCH:
         return None
     server = None

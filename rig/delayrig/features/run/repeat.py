@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig repeat`: runs a plan's cells until their times are known well enough.
 
-Resampling gives the medians of repeated times their intervals. Verdicts are counted, never averaged.
+Resampling gives the medians of repeated times their intervals. Verdicts are counted, never
+averaged.
 """
 
 import statistics

@@ -172,7 +172,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
-    """Returns the evidence; raises `RigFaultError` as `_check_rig` does, `BadInputError` for no jobs."""
+    """Returns the evidence; raises as `_check_rig` does, and `BadInputError` for no jobs."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
