@@ -433,7 +433,7 @@ def test_full_record_fails_only_a_subject_that_repeats_itself(
     full = made(GaveUp, t_ns=END_NS, bound="records", count=9)
     found, reason = failing(events=[*sound_events(), *asked, full]).finding()
     assert found is verdict
-    assert ("ask about a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
+    assert ("choose a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
 
 
 def test_waits_that_nobody_could_judge_are_inconclusive_with_the_remedy() -> None:

@@ -38,7 +38,7 @@ def test_length_is_known_by_itself_in_whole_microseconds_else_by_its_power_of_te
 def test_early_command_without_a_margin_or_a_grade_makes_the_guest_a_lost_one(
     facts: dict[str, Any],
 ) -> None:
-    with pytest.raises(LostGuestError, match="by nobody knows what"):
+    with pytest.raises(LostGuestError, match="without margin or grade"):
         list(convict_commands([spi("0x02", read=700, violation="busy", **facts)]))
 
 

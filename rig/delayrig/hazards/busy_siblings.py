@@ -54,7 +54,7 @@ class Schedule:
         ]
 
     def due_ns(self, artifacts: Artifacts) -> int | None:
-        """Returns when the first window begins; None if its origin never came."""
+        """Returns when the first window begins; None if its origin did not occur."""
         since_ns = origin_ns(artifacts, self.origin)
         return None if since_ns is None else since_ns + self.windows_ms[0][0] * NS_PER_MS
 
@@ -63,7 +63,8 @@ class BusySiblings(Hazard):
     """A loop on every other core until the emulator accepts its client, or by a schedule.
 
     In the virtual lane one host CPU runs all cores in turn, so each busy sibling slows core 0, as a
-    busy hyper-thread does. This slows a calibration at start-up, but nothing after it.
+    busy hyper-thread does. Without a schedule this slows a calibration at start-up, but nothing
+    after it.
     """
 
     name = "busy-siblings"

@@ -35,8 +35,8 @@ class Migrate(Hazard):
         migrations = first(artifacts.events, Migrations)
         count = migrations.count if migrations else 0
         due = due_times(artifacts, self.number)
-        told = f"the subject was moved {count} times where {due} were due"
-        return told if count < due // 2 else ""
+        fault = f"the subject was moved {count} times where {due} were due"
+        return fault if count < due // 2 else ""
 
 
 class Move(Hazard):
@@ -90,7 +90,7 @@ class Hotplug(Hazard):
     spec = ("hotplug {value} {seed}", "anywhere 1")
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if less than a third of the due changes took place: they are slow."""
+        """Returns a fault if less than a third of the due changes took place; changes are slow."""
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
         due = due_times(artifacts, self.number)

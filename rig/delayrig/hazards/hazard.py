@@ -139,7 +139,7 @@ class Hazard:
         return ""
 
     def alters_data(self, artifacts: Artifacts) -> bool:
-        """Returns True if it changed the subject's data, so that a failure may be no fault."""
+        """Returns True if it changed the subject's data, which may have made the subject fail."""
         return False
 
     def explains(self, text: str) -> bool:
@@ -151,15 +151,15 @@ class Hazard:
         return ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns why the subject did not meet it, though nobody is at fault; empty if it did.
+        """Returns why it did not act, although the rig is not at fault; empty if it acted.
 
-        The subject may have ended before. This is not called if `fault()` returns a fault.
+        The subject may have ended before it. This is not called if `fault()` returns a fault.
         """
         return ""
 
 
 def ended_before(artifacts: Artifacts, due_ns: int) -> bool:
-    """Returns True if the subject ended before that moment, or too soon after it for the action."""
+    """Returns True if the subject ended before that time, or too soon after it for the action."""
     ended = first(artifacts.events, SubjectEnd)
     return ended is not None and ended.t_ns < due_ns + LATE_NS_MAX
 
@@ -176,7 +176,7 @@ def due_times(
 
 
 def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
-    """Returns the moment that other times are relative to; None if it never came."""
+    """Returns the time that other times are relative to; None if it did not occur."""
     kind: type[Timed] = Accept if origin is Origin.ACCEPT else SubjectStart
     found = first(artifacts.events, kind)
     return found.t_ns if found else None

@@ -18,7 +18,7 @@ KERNELS = ("5.10", "6.12")
 TICKS_MIN = 40
 TSC_MHZ = 2400
 NO_VDSO = "vdso=0"
-"""It makes the kernel read the clocks, so only the program's own RDTSC has the other rate."""
+"""With it the kernel reads the clocks, so only the program's own RDTSC counts at TSC_MHZ."""
 
 
 class NoNohz(Hazard):
@@ -56,7 +56,7 @@ class LowResTimers(Hazard):
 class Clocksource(Hazard):
     """The clock source of the kernel; any but the TSC costs an access to a device.
 
-    `judge/trust.py` compares it with the one in force.
+    `judge/trust.py` compares it with the one that the guest's kernel uses.
     """
 
     name = "clocksource"
@@ -104,9 +104,9 @@ class PreemptRt(Hazard):
 
 
 class Cpu(Hazard):
-    """A CPU with more instructions, or with a counter of its own rate.
+    """A CPU with more instructions, or with a TSC of another rate.
 
-    QEMU's counter runs at 1 GHz, whatever CPUID says. With `invariant-tsc` the agent traps and
+    QEMU's TSC runs at 1 GHz, whatever CPUID says. With `invariant-tsc` the agent traps and
     answers each RDTSC of the subject (images/agent/tsc.h).
     """
 

@@ -55,15 +55,14 @@ class InLibrary(Hazard):
         """Returns a fault if the program ended by itself without reporting it."""
         ended = first(artifacts.events, SubjectEnd)
         if ended and ended.exit_code == 0 and first(artifacts.events, HostEnd) is None:
-            return "the library client did not tell what went on in it"
+            return "the library client did not report its end"
         return ""
 
 
 class Signals(InLibrary):
     """A timer of that rate and a handler: each signal interrupts a nanosleep().
 
-    With `restart` the handler requests that calls are resumed (SA_RESTART), which nanosleep() never
-    is (signal(7)).
+    With `restart` the handler has SA_RESTART, which does not resume nanosleep() (signal(7)).
     """
 
     name = "signals"
@@ -88,7 +87,7 @@ class Signals(InLibrary):
         return "none was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a reason if it handled too few: in a long system call many signals become one."""
+        """Returns a reason if it handled too few: signals in a long system call are merged."""
         ended = first(artifacts.events, HostEnd)
         due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
         if ended is None or ended.signals >= due // 2:
@@ -130,7 +129,10 @@ class Asked(InLibrary):
         return (*words, "--argument", str(function.argument)) if function.argument else words
 
     def refusal(self, subject: Subject) -> str:
-        """Returns why no function can be asked: nobody knows which of several takes all lengths."""
+        """Returns why no function can be called; empty if exactly one delays.
+
+        If several delay, it is not known which of them accepts every length.
+        """
         functions = askable_functions(subject)
         if not functions:
             return NOTHING_TO_ASK
@@ -138,7 +140,7 @@ class Asked(InLibrary):
 
 
 class ShortWaits(Asked):
-    """Waits so short that a program polls a clock, from 10 ms before a full second of that clock.
+    """Waits so short that a program polls, begun 10 ms before a full second of the clock it polls.
 
     A job has few such waits. They may be too short if the clock counts the CPU time of all threads
     (at a tick of another core), if the program compares seconds alone, or if the clock is stepped.

@@ -83,7 +83,7 @@ class Fault(Hazard):
     repeatable = True
 
     def alters_data(self, artifacts: Artifacts) -> bool:
-        """Returns True if it changed the data of either side; a refusal counts."""
+        """Returns True if it changed the data of either side, or refused a request."""
         return any(
             fault.kind in ("drop", "corrupt", "duplicate", "nak")
             for fault in of_kind(artifacts.events, FaultMade)

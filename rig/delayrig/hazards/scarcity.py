@@ -126,8 +126,9 @@ class RtThrottle(Hazard):
     """A limit of 20 ms in each second for real-time tasks of a core.
 
     The kernel limits all of them, including the emulator. So the emulator is an ordinary process
-    here, alone on a core of its own. It measures no wake-up latency, because that would change.
-    The subject has to take real-time priority, otherwise nothing is limited.
+    here, alone on its core. It does not measure its wake-up latency, because without real-time
+    priority a measured one does not bound later ones. The subject has to take real-time priority,
+    otherwise nothing is limited.
 
     Source: Linux Documentation/scheduler/sched-rt-group.
     """

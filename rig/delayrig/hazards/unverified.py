@@ -9,7 +9,7 @@ from delayrig.model.kinds.library_client import HostStart
 
 
 class Unverified(Hazard):
-    """`-n`: flashrom reads nothing after its last write, so only its own wait lets that finish.
+    """`-n`: flashrom reads nothing after its last write, so it must wait for the end of that write.
 
     A flashrom that waits only before its next command ends while the part is busy.
     """

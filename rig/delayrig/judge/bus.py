@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Witness 3, the bus: finds the waits of a profile in the events, each as an interval.
 
-A gap begins with a reply, which is stamped before it is written, or with a request that needs none.
-That request arrived after `empty_ns` and by `arrived_ns`, or by `read_ns` if the kernel recorded no
-arrival. The gap ends with the next request, which arrived after its `empty_ns`; in a guest also at
-most the emulator's largest wake-up latency before `read_ns`. On a machine with other work, no
-measured latency bounds a later one.
+A gap begins with a reply, which is stamped before it is written, or with a NOP after which the
+subject waits for no reply. That NOP arrived after `empty_ns` and by `arrived_ns`, or by `read_ns`
+if the kernel recorded no arrival. The gap ends with the next request, which arrived after its
+`empty_ns`; in a guest also at most the emulator's largest wake-up latency before `read_ns`. On a
+machine with other work, no measured latency bounds a later one.
 
 A bridge between subject and emulator (socat, for a tty) may delay bytes for any time, and so may
 QEMU's main loop, for the network of a guest in real time. Behind either, a request may have been
-sent at any time since the subject's start, and only an upper bound is known for the next one. Such
-waits can still be convicted after a reply, and are never judged good.
+sent at any time since the subject's start, so a gap has no lower bound. The waits can still be
+convicted after a reply, and are never judged good.
 
 A subject may leave its waits to a programmer that offers them (O_DELAY). Then the programmer
 decides what happens between two requests, so only waits before its first use are observed.
@@ -30,7 +30,7 @@ STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
 DELAY = "O_DELAY"
 MONOTONIC = "monotonic"
-"""The emulator's clock if it is this machine's own."""
+"""The name of the emulator's clock if it is the clock of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +38,12 @@ class _View:
     wake_ns: int | None
     """The largest time from the arrival of a request until the emulator reads it; None: unknown."""
     sent_since_ns: int | None
-    """If bytes are forwarded, the first moment at which a request may have been sent."""
+    """The earliest time at which a request may have been sent; None: bytes are not forwarded."""
     clock: ClockError
 
 
 def wake_bound_ns(start: Start | None) -> int | None:
-    """Returns how late the emulator may have read a request; None: unknown."""
+    """Returns the largest time from a request's arrival until it was read; None: unknown."""
     if start is None or start.clock == MONOTONIC:
         return None
     return start.wake_latency_ns_max

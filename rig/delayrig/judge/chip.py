@@ -14,8 +14,8 @@ from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.emulator import Busy, Cycle, PowerLost, Spi, Start, StateBegins
 
-# Rules about commands that came too early. Other broken rules are reported, but never called too
-# short, not even `window`, whose margin says how much a cycle came too late.
+# The rules about commands that came too early. Other broken rules are reported, but are no short
+# wait: the margin of `window` says by how much a cycle came too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 LEFT_BUSY = "left-busy"
 """The rule that a subject breaks if it reports success before the part is ready."""
@@ -27,8 +27,10 @@ WITHIN_CLOCK_ERROR = "clock"
 DOUBTFUL_FIGURES = ("assumed",)
 DOUBTFUL_GRADES = (*DOUBTFUL_FIGURES, WITHIN_CLOCK_ERROR)
 TOO_LONG_MAX = 64
-"""No doubtful figure of our tables is that many times as long as the true one: the largest factor
-between a typical and a longest time in our sources is 24 (MT25QL128ABA, a page)."""
+"""A doubtful figure of our tables is less than this many times as long as the true one.
+
+The largest ratio of a longest to a typical time in our sources is 24 (MT25QL128ABA, a page).
+"""
 ANY_FIGURE = "any-figure"
 """The grade of a command that came too early whatever the true figure is."""
 
@@ -47,8 +49,8 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence]]:
     """Yields each command that came too early, with the evidence.
 
-    A wait other than a busy time began with the last transaction that was obeyed, or when the power
-    came.
+    A wait other than a busy time began with the last transaction that was not too early, or when
+    the power came.
     """
     error = clock_error(events)
     busy_ns = opened_ns = powered_ns = 0
@@ -71,7 +73,9 @@ def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) 
     if event.violation not in RULES_OF_TIME:
         return None
     if event.margin_ns is None or event.grade is None:
-        raise LostGuestError(f"a command at {event.read_ns} ns came too early by nobody knows what")
+        raise LostGuestError(
+            f"a command at {event.read_ns} ns came too early, without margin or grade"
+        )
     short_ns = -event.margin_ns
     wait_ns = busy_ns if event.violation == "busy" else event.read_ns - opened_ns + short_ns
     # A read of a part without transfers has no opcode.
@@ -136,9 +140,9 @@ def margins_ns(events: list[Event]) -> list[int]:
 
 
 def may_hide_an_early_one(events: list[Event]) -> bool:
-    """Returns True if a command that was in time when it was read may have come too early.
+    """Returns True if a command that was in time when it was read may have arrived too early.
 
-    A late reader sees a longer wait than there was.
+    If the emulator reads a command late, the wait before it seems longer than it was.
     """
     wake_ns = wake_bound_ns(first(events, Start))
     return any(
@@ -154,7 +158,7 @@ def _read_late_ns(event: Transaction, wake_ns: int | None) -> int:
 
 
 def doubt_of(item: Evidence) -> str:
-    """Returns why evidence of a doubtful grade convicts nobody."""
+    """Returns why evidence of a doubtful grade does not convict the subject."""
     if item.grade == WITHIN_CLOCK_ERROR:
         return "less than the error of the clock"
     return f"rests on {item.grade} figures alone"

@@ -46,11 +46,11 @@ def clock_error(events: list[Event]) -> ClockError:
 
 
 def clock_jump_ns(events: list[Event]) -> int:
-    """Returns how far the guest's clock deviated beyond what the readings explain.
+    """Returns how far a guest's clock in real time is outside the bounds of the raw count; else 0.
 
-    It may have deviated within any wait. In virtual time it is 0: the clock counts instructions,
-    and the whole deviation is an error of its rate. A kernel that takes 1 GHz for 0.999999 GHz
-    gains 200 ns in 200 ms.
+    That deviation may have occurred within any wait. In virtual time the clock counts instructions,
+    so all of it is an error of the rate: a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in
+    200 ms.
     """
     rate = first(events, ClockRate)
     if rate is None or first(events, Pace) is None:

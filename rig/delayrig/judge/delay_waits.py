@@ -7,7 +7,7 @@ rate error measured in the cell, in real time a jump of the clock, and one step 
 
 In real time the host may hold up a guest's core. A loop that was calibrated while a core was held
 up is too short later, and so is one that runs while the core catches up. The subject is not to
-blame, so the longest possible duration of a call includes both.
+blame, so the longest possible duration of a call covers both.
 """
 
 from bisect import bisect_right
@@ -77,8 +77,8 @@ def _known_lengths_ns(delays: Delays) -> list[float]:
 def _known_up_to_ns(delays: Delays, function: int) -> float:
     """Returns the longest request with which a doubtful function certainly delays; -1: none.
 
-    A function that may cap its waits (`CAPPED`) has no cap below the longest that it made in full.
-    If it waits since an earlier moment (`SINCE_BEFORE`), its calls do not show what it waits for.
+    A function that may cap its waits (`CAPPED`) has no cap below the longest wait that it made in
+    full. The calls of one that waits from a time before the call (`SINCE_BEFORE`) show nothing.
     """
     facts = delays.header.functions[function]
     calls = [
@@ -108,10 +108,10 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Returns the calls to judge, without those for which an outer call answers.
+    """Returns the calls to judge, without inner calls whose outer call is judged instead.
 
-    A delay may sleep in parts, be interrupted, and wait for the rest: only its own end shows if it
-    did.
+    A delay function may sleep in parts, and sleep the rest after an interruption. So only its own
+    return shows whether it waited long enough.
     """
     open_by_thread: dict[int, list[DelayCall]] = defaultdict(list)
     kept = []
@@ -132,8 +132,8 @@ def judged_calls(delays: Delays) -> list[DelayCall]:
 def _answers_for(outer: DelayCall, call: DelayCall, delays: Delays) -> bool:
     """Returns True if the outer call is judged instead of the inner one.
 
-    That is so for each sleep in it, and for a call of another delay function that was too short but
-    requested no more than the outer call.
+    This holds for every sleep in the outer call. It also holds for a call of another delay function
+    that was too short and requested no more than the outer call.
     """
     if delays.function_of(call).direct:
         return True
@@ -179,9 +179,10 @@ def _clock_of(events: list[Event]) -> _Clock:
 
 
 def _stretch(pace: Pace | None) -> float:
-    """Returns 1 if time is counted in instructions, else a factor from how well speeds were held.
+    """Returns 1 in virtual time, else a factor for loops calibrated and run at different speeds.
 
-    If a core was off by more than 2 % in some window, it may have caught up a quarter faster.
+    If no window was behind, each of the two speeds is off by at most 2 %. Otherwise the calibration
+    may lie in the slowest window, and the call may lie where the core catches up a quarter faster.
     """
     if pace is None:
         return 1.0
@@ -236,10 +237,10 @@ def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool
 
 
 def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
-    """Returns True if the calls of unsure functions hide nothing.
+    """Returns True if the calls of unsure functions cannot hide a delay that was not judged.
 
-    Either each of these lasted about as long as its number asks for, and there are judged calls. Or
-    there are judged calls outside of these, most of which did not last so long and are no delays.
+    Either all of them lasted about as long as requested, and there are judged calls. Or most of
+    them did not, so that they are no delays, and there are judged calls outside of them.
     """
     whole = [call for call in unsure if (call.seen_ns or 0) >= call.requested_ns]
     if len(whole) == len(unsure) and _are_near(whole, of=unsure):
@@ -250,7 +251,7 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
     """Returns True if at least half of the long calls lasted once to twice as long as asked for.
 
-    Then the numbers count no greater unit. Interruptions only made the other calls longer.
+    Then the unit of the argument is no larger one. Interruptions only made the other calls longer.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
     even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)

@@ -9,7 +9,7 @@ from delayrig.model.kinds.emulator import GaveUp, Serprog
 from delayrig.model.result import Ending
 
 ALIKE_MAX = 4
-"""The most different commands that a poll repeats."""
+"""The largest number of different commands that a poll loop repeats."""
 
 
 def ending_of(events: Sequence[Event]) -> Ending | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The exit code of a run from its cells, by the design's rules; and what the archive lacked."""
+"""The exit code of a run, and the cells that were skipped because the archive lacked a part."""
 
 from collections.abc import Iterable, Sequence
 

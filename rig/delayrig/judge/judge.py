@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The verdict of a cell: a pure function of its folder, which may be repeated.
+"""The verdict of a cell: a pure function of its folder, so it can be computed again.
 
 The questions are asked in the order of soundness: first whether the rig itself can be trusted here,
 then what was proven, then what the subject reports, last what stays in doubt.
@@ -74,7 +74,7 @@ from delayrig.subjects.subject import Subject
 LEFT_REASON = "; it left its waits to the programmer, so its own delays were hardly tried"
 MORE_THAN_RECORDED = (
     "the subject was still at work when the record was full, after {count} transactions:"
-    " ask about a smaller region"
+    " choose a smaller region"
 )
 NOT_KEPT_UP = "this machine could not keep up"
 PROGRAMMER = "programmer"
@@ -114,10 +114,10 @@ class Finding(msgspec.Struct, frozen=True):
 def judge_cell(
     cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
 ) -> CellResult:
-    """Returns the cell's result; raises `LostGuestError` if its folder has nonsense."""
+    """Returns the cell's result; raises `LostGuestError` if its folder holds impossible figures."""
     try:
         result = _judge(cell, chip, folder, subject, host_s, rerun)
-    # These are numbers of hundreds of digits, which no guest writes.
+    # Only numbers of hundreds of digits cause this error, and our programs write none.
     except ArithmeticError as error:
         raise LostGuestError(f"{folder}: makes no result: {error!r}") from error
     if fault := own_fault(result):
@@ -219,7 +219,7 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """Returns the printed version, else its package's or digest's: Debian's 1.3.0 says unknown."""
+    """Returns the printed version, else its package's or digest's: Debian's 1.3.0 prints none."""
     known = subject.package_version or version_of_digest(subject.program_sha256)
     return find_version(stdout) or known
 
@@ -276,8 +276,8 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
     explained = {rule for hazard in hazards_of(cell) for rule in hazard.explained_rules}
     broken = [rule for rule in broken_rules(artifacts.events) if rule not in explained]
     if broken:
-        told = f"the subject broke the part's rules: {', '.join(broken)}"
-        return Finding(Verdict.INCONCLUSIVE, told)
+        reason = f"the subject broke the part's rules: {', '.join(broken)}"
+        return Finding(Verdict.INCONCLUSIVE, reason)
     if gap := _idle(cell, artifacts) or _gap(cell, artifacts, observed):
         return Finding(Verdict.INCONCLUSIVE, gap)
     return _passed(cell, artifacts, observed)
@@ -285,7 +285,7 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
 
 def _passed(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
     if cell.programmer is Programmer.DUMMY and not transactions(artifacts.events):
-        # No delay of such a subject took place, so nothing is known about them.
+        # The subject made none of its delays, so nothing is known about them.
         return Finding(Verdict.SKIPPED, TIME_ALONE)
     return Finding(Verdict.PASS, _pass_reason(observed))
 
@@ -326,12 +326,12 @@ def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
 
 def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding | None:
     if is_beyond_the_datasheet(cell.corner):
-        told = f"the part is slower than its datasheet allows: {describe(short[0])}"
-        return Finding(Verdict.OP_FAILED, told)
+        reason = f"the part is slower than its datasheet allows: {describe(short[0])}"
+        return Finding(Verdict.OP_FAILED, reason)
     altering = [word for word in cell.hazards if hazard_of(word).alters_data(artifacts)]
     if altering:
-        told = f"{', '.join(altering)} changed what it was told: {describe(short[0])}"
-        return Finding(Verdict.INCONCLUSIVE, told)
+        reason = f"{', '.join(altering)} changed data of this job: {describe(short[0])}"
+        return Finding(Verdict.INCONCLUSIVE, reason)
     return None
 
 
@@ -354,9 +354,10 @@ def describe(item: Evidence) -> str:
 
 
 def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns the message of a subject that refuses the name of part or programmer; else empty.
+    """Returns the subject's message that it does not know the name of the part or programmer.
 
-    Its file may contain that name all the same. Also empty if it sent the part anything.
+    Empty if there is none, or if the subject sent anything to the part. The program may contain the
+    name nevertheless, so a search of its file does not answer this.
     """
     said = UNKNOWN_NAME.search(shown(artifacts.output.decode(errors="replace")))
     if said is None or transactions(artifacts.events):

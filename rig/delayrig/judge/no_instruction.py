@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names what the guest's CPU lacks if it ended a program by SIGILL.
+"""Names the instruction that the guest's CPU lacks if a program ended by SIGILL.
 
-The guest's kernel says where: `trap invalid opcode ip:7f12 sp:7ffe error:0 in NAME[7f00+1000]`.
+The guest's kernel logs where: `trap invalid opcode ip:7f12 sp:7ffe error:0 in NAME[7f00+1000]`.
 """
 
 import re
@@ -31,7 +31,7 @@ LEVELS = {
 
 
 def missing_instruction(events: Sequence[Event], subject: Subject) -> str:
-    """Returns the instruction that the CPU lacks and the hazard that has it; empty if unknown."""
+    """Returns the missing instruction, and the hazard whose CPU has it; empty if unknown."""
     for message in of_kind(events, KernelMessage):
         if found := WHERE.search(message.text):
             into = int(found["at"], 16) - int(found["base"], 16)
@@ -52,5 +52,5 @@ def _described(subject: Subject, name: str, into: int) -> str:
         return f"an instruction at {address:#x} of {name}"
     needs = {*map(step.group_name, step.groups), step.mnemonic}
     level = next((level for level, groups in LEVELS.items() if groups & needs), "")
-    told = f"{step.mnemonic} at {symbols.where(address)} of {name}"
-    return f"{told}, which the hazard cpu:{level} has" if level else told
+    found = f"{step.mnemonic} at {symbols.where(address)} of {name}"
+    return f"{found}, which the hazard cpu:{level} has" if level else found

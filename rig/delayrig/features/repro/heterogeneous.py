@@ -28,7 +28,7 @@ from delayrig.plan.request import Request
 from delayrig.run.runner import Quiet, run_request
 
 PLAN = str(Path(__file__).with_suffix(".toml"))
-"""The plan, not a shipped one, because without a canary it proves nothing about a subject."""
+"""The plan. It has no canary, so it proves nothing about a subject and is no shipped plan."""
 TRACE = "pace.jsonl"
 BUSY_PART_MIN = 0.5
 """The fraction of a window in which a core must be busy for its speed to be measured."""
@@ -51,13 +51,15 @@ LIMIT_S = 85.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
+    """A finished cell and what its folder shows."""
+
     cell: Cell
     result: CellResult
     events: Sequence[Event]
     trace: Sequence[TraceLine]
     stdout: str
 
-    def moment_ns(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
+    def time_ns_of(self, kind: type[SubjectStart | Moved | SubjectEnd]) -> int:
         """Returns when its subject started, was moved or ended; 0 if that did not happen."""
         found = first(self.events, kind)
         return found.t_ns if found else 0
@@ -80,13 +82,13 @@ def read_walk(cell: Cell, result: CellResult, folder: Path) -> Walk:
 def describe_stage(cell: Cell, stage: str, at_s: float) -> str:
     """Describes the stage that was just reached; empty if it is of no interest."""
     slow, fast = cell.mips[0], max(cell.mips)
-    told = {
+    texts = {
         BOOTED: f"The guest is up. From now on its core 0 does {slow:g} MIPS (million instructions"
         f" a second), its fastest {fast:g}. {cell.subject} starts, on core 0.",
         CONNECTED: "It has started up, and connects to its programmer. Now it is moved.",
         ENDED: "Its job is done.",
     }
-    return f"  [{at_s:5.1f} s] {told[stage]}" if stage in told else ""
+    return f"  [{at_s:5.1f} s] {texts[stage]}" if stage in texts else ""
 
 
 def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float | None:
@@ -108,11 +110,11 @@ def describe_walk(walk: Walk) -> list[str]:
     """Describes calibration, move, request and result in a line or more each."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
-    began_ns, moved_ns = walk.moment_ns(SubjectStart), walk.moment_ns(Moved)
+    began_ns, moved_ns = walk.time_ns_of(SubjectStart), walk.time_ns_of(Moved)
     moved = first(walk.events, Moved)
     core = moved.core if moved else 0
     here = measured_mips(walk, 0, began_ns, moved_ns)
-    there = measured_mips(walk, core, moved_ns, walk.moment_ns(SubjectEnd))
+    there = measured_mips(walk, core, moved_ns, walk.time_ns_of(SubjectEnd))
     stayed_ns = moved_ns - began_ns
     stayed = in_full(stayed_ns) if stayed_ns > 0 else "no time"
     calibration = (line.strip() for line in walk.stdout.splitlines() if "alibrat" in line)
@@ -131,7 +133,7 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
     for item in walk.result.evidence:
         if item.requested_ns is None or item.actual_ns is None:
             lines += [
-                f"   {line}" for line in describe_evidence(item, walk.moment_ns(SubjectStart))
+                f"   {line}" for line in describe_evidence(item, walk.time_ns_of(SubjectStart))
             ]
             continue
         what = item.what.removesuffix(" was too short")
@@ -185,13 +187,13 @@ def _describe_kept(walk: Walk) -> list[str]:
 
 
 def describe_answer(walks: Sequence[Walk]) -> str:
-    told = ", ".join(f"{walk.cell.subject}: {walk.result.verdict}" for walk in walks)
+    outcomes = ", ".join(f"{walk.cell.subject}: {walk.result.verdict}" for walk in walks)
     verdicts = [walk.result.verdict for walk in walks]
     if verdicts == [Verdict.TOO_SHORT, Verdict.PASS]:
-        return f"That is the bug, and its remedy: {told}."
+        return f"That is the bug, and its remedy: {outcomes}."
     if Verdict.INCONCLUSIVE in verdicts or Verdict.INFRA_ERROR in verdicts:
-        return f"This host could not keep it up ({told}). Try again while it has less to do."
-    return f"Not what is expected here: {told}."
+        return f"This host could not keep it up ({outcomes}). Try again while it has less to do."
+    return f"Not what is expected here: {outcomes}."
 
 
 def _speed(mips: float | None) -> str:
@@ -225,11 +227,11 @@ async def _run(cell: Cell, request: Request, paths: Paths, show: Show, *, attemp
     out = request.out / f"{cell.id}-{attempt}"
     single = replace(request, cells=[cell], out=out, stages=False)
 
-    def told(stage: str, at_s: float) -> None:
-        if words := describe_stage(cell, stage, at_s):
-            show(words)
+    def show_stage(stage: str, at_s: float) -> None:
+        if line := describe_stage(cell, stage, at_s):
+            show(line)
 
-    opened = opener(Look.WATCH, say_nothing, told)
+    opened = opener(Look.WATCH, say_nothing, show_stage)
     results = await run_request(single, paths, Quiet(lambda what: show(f"  making {what}")), opened)
     (result,) = results.cells
     return read_walk(cell, result, out / result.id)

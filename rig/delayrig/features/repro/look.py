@@ -14,7 +14,7 @@ LOOK_AGAIN_S = 0.05
 Show = Callable[[str], None]
 Lines = Callable[[str], list[str]]
 """A function from a file's content to the lines to show."""
-Told = Callable[[str, float], None]
+OnStage = Callable[[str, float], None]
 """A function that is called with a stage and the seconds of host time since the cell began."""
 
 
@@ -88,15 +88,15 @@ def stage_lines(who: str) -> Lines:
 
 
 class ShownWatch(StageWatch):
-    def __init__(self, told: Told) -> None:
+    def __init__(self, on_stage: OnStage) -> None:
         super().__init__()
-        self._told = told
+        self._on_stage = on_stage
         self._began_s = time.monotonic()
 
     def ended(self, stage: str) -> None:
         super().ended(stage)
-        self._told(stage, time.monotonic() - self._began_s)
+        self._on_stage(stage, time.monotonic() - self._began_s)
 
 
-def stages_told(show: Show) -> Told:
+def show_stages(show: Show) -> OnStage:
     return lambda stage, at_s: show(f"{'stage':8}| {at_s:6.2f} s  {stage}")

@@ -22,7 +22,7 @@ TAIL_BYTES = 256
 CONNECT_S = 20.0
 DRAIN_S = 0.5
 SILENT_S = 2.0
-"""After so long without a prompt, the command that runs may itself wait for the next line."""
+"""The time without a prompt after which the next line is sent: a program may wait for it."""
 
 
 async def connect(socket: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -39,7 +39,7 @@ async def await_words(socket: Path, words: str) -> None:
     try:
         await reader.readuntil(words.encode())
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise LostGuestError(f"the guest never said {words!r} on its console") from error
+        raise LostGuestError(f"the guest never printed {words!r} on its console") from error
     finally:
         writer.close()
 
@@ -142,9 +142,9 @@ async def _send_lines(writer: asyncio.StreamWriter, prompted: asyncio.Event) -> 
 
 
 def _input_lines() -> asyncio.Queue[bytes]:
-    """Returns the lines of standard input, read by a thread that nobody waits for.
+    """Returns a queue of the lines of standard input, with an empty one at its end.
 
-    The writer of the lines may never end.
+    A daemon thread reads them, because standard input may never end.
     """
     lines: asyncio.Queue[bytes] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -188,7 +188,7 @@ async def run_in_foreground(
 
 @contextlib.contextmanager
 def _hand_over(fd: int) -> Iterator[None]:
-    """Gives the terminal back to its present owner at the end of the block."""
+    """Gives the terminal back to its present foreground process group when the context ends."""
     ours = os.tcgetpgrp(fd)
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:

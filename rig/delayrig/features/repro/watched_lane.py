@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lanes with a watcher outside, or a visitor inside; or the commands behind them.
+"""The lanes of cells that a user watches or enters; also the commands that make such a cell.
 
-A watched cell runs exactly like any other. A visited cell of the virtual lane starts from the same
-snapshot, but its idle time passes in real time instead of being skipped (`sleep=on`), and its CPUs
-and QEMU's main loop do not take turns: keys arrive at any time. Its observations stay sound,
-because all clocks of the guest still agree, but its times are no longer exact.
+A watched cell runs exactly like any other, and its output is shown. In a visited cell the user has
+a shell or gdb. On the virtual lane it starts from the same snapshot, but its idle time passes in
+real time instead of being skipped (`sleep=on`). Its CPUs and QEMU's main loop do not take turns, so
+keys arrive at any time. Its observations stay sound, because all clocks of the guest still agree,
+but its times are no longer exact.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
-icount_start_warp_timer()). If a program in the guest reads the clock each millisecond, a third of
-the starts of gdb meet a main loop that sets no timer and waits without a limit. So the rig wakes
-QEMU up.
+icount_start_warp_timer()). If a program in the guest reads the clock every millisecond, the main
+loop sets no timer in a third of the starts of gdb, and waits without a limit. So the rig wakes QEMU
+every 0.1 s.
 
-The cores of a live guest have the speeds of the cell from the moment at which the subject would
-have started: a shell is as slow as the subject. On the host lane the subject's process waits for
-the file `go` before it becomes the subject. The cell's actions have begun by then.
+The cores of a live guest have the speeds of the cell as soon as the subject would have started, so
+a shell is as slow as the subject. On the host lane the process waits for the file `go` before it
+executes the subject. The cell's actions have begun by then.
 """
 
 import asyncio
@@ -35,12 +36,12 @@ from delayrig.features.repro.look import (
     EXTRA_MS,
     EXTRA_S,
     Look,
+    OnStage,
     Show,
     ShownWatch,
-    Told,
     following,
+    show_stages,
     stage_lines,
-    stages_told,
     whole_lines,
 )
 from delayrig.features.repro.terminal import run_in_foreground
@@ -76,8 +77,8 @@ GATE = """\
 import ctypes, os, sys, time
 waits, go, library_path, *words = sys.argv[1:]
 ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)
-with open(waits + ".new", "w") as told:
-    told.write(str(os.getpid()))
+with open(waits + ".new", "w") as file:
+    file.write(str(os.getpid()))
 os.rename(waits + ".new", waits)
 while not os.path.exists(go):
     time.sleep(0.02)
@@ -98,7 +99,7 @@ async def kept_awake(machine: Machine) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        over.set()  # Do not cancel it: an answer that nobody waits for would end the connection.
+        over.set()  # Do not cancel the task: an unexpected reply would end the connection to QEMU.
         await waking
 
 
@@ -150,7 +151,7 @@ class WatchedGuests(VirtualLane):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedLiveGuests(LiveLane):
     show: Show
-    told: Told | None = None
+    on_stage: OnStage | None = None
     """A function that is called with each stage; without it, stages are listed."""
 
     async def run_cell(self, assignment: Assignment) -> float:
@@ -158,7 +159,7 @@ class WatchedLiveGuests(LiveLane):
         if self.visitor is not None:
             return await LiveLane.run_cell(self, assignment)
         files = {assignment.folder / "console.log": whole_lines("console")}
-        watch = ShownWatch(self.told or stages_told(self.show))
+        watch = ShownWatch(self.on_stage or show_stages(self.show))
         async with following(files, self.show):
             return await LiveLane.run_cell(self, replace(assignment, watch=watch))
 
@@ -170,7 +171,7 @@ class WatchedSessions(HostLane):
     delay: DelayOptions
 
     def pack(self, assignment: Assignment, scratch: Path) -> Spec:
-        """Returns the specification, with a gate before the subject if somebody enters."""
+        """Returns the specification, with a gate before the subject if the user enters."""
         spec = HostLane.pack(self, assignment, scratch)
         if self.look is Look.WATCH:
             return spec
@@ -249,10 +250,10 @@ async def _await_gate(scratch: Path, session: "asyncio.Future[int]") -> int:
     return 0
 
 
-def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
+def opener(look: Look, show: Show, on_stage: OnStage | None = None) -> OpenLane:
     """Returns a function that opens the lane for `run_request`.
 
-    `told` is called with each stage of the live lane; without it, stages are listed.
+    `on_stage` is called with each stage of the live lane; without it, stages are listed.
     """
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
@@ -274,7 +275,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
                     image=live.image,
                     paths=paths,
                     show=show,
-                    told=told,
+                    on_stage=on_stage,
                     visitor=await _visit(request, paths, preparing, look),
                 )
             case LaneName.HOST:
@@ -295,7 +296,7 @@ def opener(look: Look, show: Show, told: Told | None = None) -> OpenLane:
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
-    """Returns the visit; None if nobody enters. Fetches gdbserver when it is first needed."""
+    """Returns the visit; None if the user only watches. Fetches gdbserver at its first use."""
     if look is Look.WATCH:
         return None
     server = None
@@ -325,7 +326,7 @@ async def packed_commands(
             ports = {"line_port": LINE_PORT, "port": DRY_PORT, "stage_port": STAGE_PORT}
             packed = await asyncio.to_thread(lane.pack, assignment, folder, **ports)
             return live_commands(packed, folder)
-    raise BadInputError(f"--dry-run: nobody knows the commands of the lane {request.lane}")
+    raise BadInputError(f"--dry-run: the lane {request.lane} has no commands to print")
 
 
 def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
@@ -352,7 +353,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
 
 
 def program_of(platform: Platform) -> str:
-    """Returns QEMU's name, or its path if the rig may have fetched it, where no shell looks."""
+    """Returns QEMU's name; its path if the rig may have fetched it to where no shell finds it."""
     found = shutil.which(platform.program) if platform.program_package else None
     return found or platform.program
 
@@ -372,22 +373,22 @@ def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
         "# the emulator, in a shell of its own:",
         f"cd {shlex.quote(str(packed.emulator_folder))}",
         *pasted(packed.emulator),
-        "# the one before which the subject rehearses, in another one:",
+        "# the emulator of the subject's rehearsal, in another one:",
         f"cd {shlex.quote(str(packed.stage_folder))}",
         *pasted(packed.stage),
-        "# the line to the guest's agent, in another one (socat is not of the rig):",
+        "# the line to the guest's agent, in another one (socat does not come with the rig):",
         f"socat - TCP-LISTEN:{packed.line_port},bind=127.0.0.1,reuseaddr",
         "# QEMU, with its monitor on this terminal:",
         f"cd {shlex.quote(str(folder))}",
         *pasted(words, before),
         "# what the rig says over the monitor; type it there:",
         "cont",
-        "# the speeds of the cores, once the line says `ready`; it boots with all there is:",
+        "# the speeds of the cores, once the line says `ready`; the guest boots at full speed:",
         f"cd {shlex.quote(str(folder))}",
         *(f"echo {shlex.quote(word)} | socat - {control}" for word in packed.speeds),
         "# what the rig says over the line; type it there (images/agent/channel.h):",
         "#   go        after `ready`: starts the subject",
-        "#   accepted  when that one has connected: what the cell does then is done",
+        "#   accepted  when the subject has connected: starts what the cell does from then on",
         "#   finish    after `ended`: the guest pauses itself, and its console is in",
         f"#   {hardware.console}",
     ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig repeat`: a plan's cells, until their times are known.
+"""`rig/rig repeat`: runs a plan's cells until their times are known well enough.
 
-Medians of repeated times have intervals, by resampling. Verdicts are counted, never averaged.
+Resampling gives the medians of repeated times their intervals. Verdicts are counted, never
+averaged.
 """
 
 import statistics
@@ -55,7 +56,7 @@ class Median(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def half_width(self) -> float | None:
-        """Returns half of the interval as a part of the median."""
+        """Returns half of the interval as a fraction of the median; None without an interval."""
         if self.low_ns is None or self.high_ns is None or not self.value_ns:
             return None
         return (self.high_ns - self.low_ns) / 2 / self.value_ns
@@ -80,7 +81,7 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     lane: str
     rounds: int
     verdicts: dict[str, int]
-    """The number of each verdict. One conviction counts; it is not outvoted."""
+    """The number of rounds with each verdict."""
     expect: str
     timed: int
     """The number of rounds behind the medians."""
@@ -134,7 +135,7 @@ def _summary(rounds: list[CellResult]) -> CellSummary:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     within: float
-    """The wanted half of a median's interval, as a part of the median."""
+    """The largest accepted half of a median's interval, as a fraction of the median."""
     seconds: float
     rounds_max: int
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The cost of cells on this host: by stage, alone and together, restored and booted.
 
-It also measures the time from a first start to the first verdict, in stages that each end when the
-next one begins; and the cost of workers: runs with and without them in turn, and transferring a
-cell's folder.
+It also measures the stages from a first start to the first verdict; a stage ends when the next one
+begins. It measures the cost of workers by runs with and without them in turn, and the transfer of
+cells' folders.
 """
 
 import os
@@ -43,7 +43,7 @@ FILE_NAME = "benchmark.json"
 FIRST = "warm"
 """The folder of the first run, which makes snapshots and is not counted."""
 BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ", "images"))
-"""The first words of a line that begins a stage, and its name; None: the rest of the line."""
+"""The prefix of a line that begins a stage, and the stage's name; None: the rest of the line."""
 LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
 END_S = 60
@@ -84,7 +84,7 @@ class JobCost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def times_faster(self) -> float:
-        """Returns how many times faster the job ran than the chip is busy in real time."""
+        """Returns the busy time of the chip, divided by the host time of the job."""
         return self.chip_busy_s / self.job_s
 
 
@@ -244,9 +244,9 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
     """Yields the stages of a run from its timed lines of output, up to the first verdict."""
-    name, since_s, said = LAUNCHER, began_s, ""
+    name, since_s, last_line = LAUNCHER, began_s, ""
     for now_s, line in lines:
-        said = line
+        last_line = line
         if VERDICT.match(line):
             yield StartStage(name=name, took_s=now_s - since_s)
             return
@@ -254,7 +254,9 @@ def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[St
         if begun and begun != name:
             yield StartStage(name=name, took_s=now_s - since_s)
             name, since_s = begun, now_s
-    raise RigFaultError(f"the start ended before its first verdict: {said}", hint="rig/rig doctor")
+    raise RigFaultError(
+        f"the start ended before its first verdict: {last_line}", hint="rig/rig doctor"
+    )
 
 
 def _stage_begun(line: str) -> str:
@@ -269,7 +271,7 @@ class RunCost(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of one run, from its first instruction to its last."""
 
     cells: int
-    """The cells that were run, and not skipped."""
+    """The number of cells that were run, and not skipped."""
     wall_s: float
     cpu_s: float
     under_way_s: float
@@ -305,7 +307,7 @@ def benchmark_workers(
 ) -> WorkersBenchmark:
     """Measures runs of `count` cells at a time, in one process and in `count` workers, in turn.
 
-    Raises `BadInputError` for a plan of one cell, because nothing follows its first.
+    Raises `BadInputError` for a plan of one cell: it has no throughput after the first cell.
     """
     ways = {"here": ["--jobs", f"{count}"], "workers": ["--cluster", f"local:{count}"]}
     run = [str(checkout / "rig" / "rig"), "run", "--plan", plan, "--history", "none", "--out"]
@@ -329,14 +331,14 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
     _reap_all()
-    moments = sorted(path.stat().st_mtime for path in out.glob(f"*/{RESULT}"))
-    if not moments:
+    ended_s = sorted(path.stat().st_mtime for path in out.glob(f"*/{RESULT}"))
+    if not ended_s:
         raise RigFaultError(f"{' '.join(command)}: {done.stderr.strip()}", hint="rig/rig doctor")
     return RunCost(
-        cells=len(moments),
+        cells=len(ended_s),
         wall_s=wall_s,
         cpu_s=_spent_s() - before_s,
-        under_way_s=moments[-1] - moments[0],
+        under_way_s=ended_s[-1] - ended_s[0],
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that a repeated cell is exactly the same. Repeats vary what must not matter."""
+"""Checks that repeated cells are exactly the same, under conditions that must not matter."""
 
 import asyncio
 import contextlib
@@ -41,13 +41,13 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     reset: bool = False
 
     def __str__(self) -> str:
-        said = (
+        words = (
             "host loaded" if self.loaded else "no load added",
             "libvirt" if self.libvirt else "plain QEMU",
             "fresh snapshots" if self.fresh else "stored snapshots",
             "guests reset to their snapshot" if self.reset else "",
         )
-        return ", ".join(filter(None, said))
+        return ", ".join(filter(None, words))
 
 
 class Repeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ def untried(repeats: list[Repeat], *, has_libvirt: bool) -> list[str]:
 
 @contextlib.asynccontextmanager
 async def host_load(*, wanted: bool) -> AsyncIterator[None]:
-    """Runs a busy loop on every CPU of guests, if wanted, within the context."""
+    """Runs a busy loop on every CPU that guests may use, until the context ends, if `wanted`."""
     hogs = [
         await asyncio.create_subprocess_exec(*pinned(cpu, [sys.executable, "-c", "while True: 0"]))
         for cpu in (os.sched_getaffinity(0) if wanted else ())
@@ -221,7 +221,7 @@ def _is_reset(folder: Path) -> bool:
 
 
 def repeat_folder(out: Path, number: int) -> Path:
-    """Returns the folder of a repeat. The first is always kept, others unless they are the same."""
+    """Returns the folder of a repeat. A later one that is the same as the first is deleted."""
     return out / f"repeat-{number:03}"
 
 
@@ -229,5 +229,6 @@ def check_shapes(wanted: int, known: int) -> None:
     """Raises `BadInputError` for more shapes than there are."""
     if wanted > known:
         raise BadInputError(
-            f"--shapes {wanted}: there are {known}", hint=f"add some to {SHAPES.name}, or ask less"
+            f"--shapes {wanted}: there are {known}",
+            hint=f"add some to {SHAPES.name}, or give a smaller number",
         )

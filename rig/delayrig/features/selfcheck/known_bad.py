@@ -62,7 +62,7 @@ class KnownBad(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Returns 99 if the rig is wrong or blind, 4 if a build is answered wrongly, else 0."""
+        """Returns 99 for `accused` or without `watched`, 4 for `unanswered`, else 0."""
         if self.accused or not self.watched:
             return ExitCode.RIG_FAULT
         return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.PASS

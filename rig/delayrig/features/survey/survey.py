@@ -28,7 +28,7 @@ from delayrig.subjects.profiles.profile import Profile, find_profile
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""The quickest tenth of gaps gives the service time. The others may hold a poll loop's 10 us."""
+"""The quickest tenth of gaps gives the service time. Others may contain a poll loop's 10 us."""
 SIGN = 8
 """A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 SCHEMA = 1
@@ -60,7 +60,7 @@ class BusBound(msgspec.Struct, frozen=True, kw_only=True):
     from_us: int
     count: int
     above_service_ns: int
-    """The sum of what is surely above the service time: waits, or the program's own work."""
+    """The sum of the gaps' lower bounds, less service time: waits, or the program's own work."""
     at_most_ns: int
     """The sum of the gaps. The waits did not take more time."""
     service_ns: int
@@ -203,7 +203,7 @@ def agreement_of(watched: Watched) -> Agreement | None:
 
 
 class Requested(msgspec.Struct, frozen=True, kw_only=True):
-    """All calls of one length, to the us, in one job."""
+    """All calls of one length, in whole microseconds, in one job."""
 
     subject: str
     library: bool

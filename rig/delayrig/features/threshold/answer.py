@@ -42,7 +42,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     value_us: int
     fit: Fit
     decides: str
-    """The profile that decided; empty if every profile alone chooses the value, or none does."""
+    """The profile that decided; empty if all profiles alone choose the value, or none of them."""
     words: str
 
 
@@ -210,13 +210,13 @@ def _present(
 
 def _bad(cost: Cost, fit: Fit, names: Mapping[str, str]) -> Present:
     where = names.get(cost.profile, cost.profile)
-    told = "No" if fit is Fit.UNSAFE else "Not answered"
+    answer = "No" if fit is Fit.UNSAFE else "Not answered"
     what = "is unsafe" if fit is Fit.UNSAFE else "was not shown to be safe"
     return Present(
         value_us=cost.value_us,
         fit=fit,
         decides=cost.profile,
-        words=f"{told}: {us(cost.value_us)} {what} on {where}, which decides: {cost.why}",
+        words=f"{answer}: {us(cost.value_us)} {what} on {where}, which decides: {cost.why}",
     )
 
 
@@ -224,11 +224,11 @@ def _is_best(value_us: int, alone: Mapping[str, Choice], names: Mapping[str, str
     others = [name for name, choice in alone.items() if choice.value_us != value_us]
     agreeing = [name for name in alone if name not in others]
     decides = agreeing[0] if others and agreeing else ""
-    told = f" {names.get(decides, decides)} decides." if decides else ""
+    decided = f" {names.get(decides, decides)} decides." if decides else ""
     alike = "" if others else " Each of them alone would take it as well."
     return Present(
         value_us=value_us,
         fit=Fit.YES,
         decides=decides,
-        words=f"Yes: {us(value_us)} is the value to take on these machines.{told}{alike}",
+        words=f"Yes: {us(value_us)} is the value to take on these machines.{decided}{alike}",
     )

@@ -210,8 +210,8 @@ def _built(command: str, value: int) -> Path:
     done = run_shell(command)
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     if done.returncode != 0:
-        said = [*lines, *done.stderr.splitlines()][-TAIL_LINES:]
-        tail = "".join(f"\n  {line}" for line in said) or "\n  (it printed nothing)"
+        output = [*lines, *done.stderr.splitlines()][-TAIL_LINES:]
+        tail = "".join(f"\n  {line}" for line in output) or "\n  (it printed nothing)"
         raise BadInputError(
             f"{BUILD} for {value} us: {command!r} ended with {done.returncode};"
             f" its last lines:{tail}",

@@ -24,7 +24,7 @@ class Standing(StrEnum):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """The sums of one value's jobs in one profile; of several rounds, the medians."""
+    """The sums over one value's jobs in one profile, of each job's median over its rounds."""
 
     value_us: int
     profile: str
@@ -39,7 +39,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     overshoot_ns: int
     """The time from when the part is ready until the subject notices."""
     margin_ns: int | None
-    """The least time left when a command reached the part; negative if it came too early."""
+    """The least time from the part's readiness to a command; negative if one came too early."""
     on_front: bool = False
     """True if no other value takes less time or CPU without taking more of the other."""
 
@@ -104,7 +104,7 @@ def _cost(value: int, profile: Profile, jobs: Sequence[Measured]) -> Cost:
 
 
 def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
-    """Returns the gravest standing, and its reason."""
+    """Returns the gravest standing of the results, and the first reason for it."""
     unsafe = [result for result in results if result.verdict in UNSAFE]
     doubtful = [result for result in results if result.verdict is not Verdict.PASS]
     if unsafe:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rule that recommends a threshold: a pure function of the measurements.
 
-1. Take values that were safe everywhere. One conviction or one doubt excludes a value.
+1. Take the values that were safe everywhere. One unsafe or doubtful result excludes a value.
 
 2. Of these, take the quick ones, whose time is within 2 % of the quickest in every profile. If
-there is none, the limit is the smallest ratio that some value keeps in every profile, plus 2 %.
+there is none, each value's worst ratio to the quickest counts: the limit is the smallest of these
+ratios, plus 2 %.
 
 3. Of these, take the frugal ones, by the same rule for CPU time with 5 %. The jobs show no
 difference between the values that are left.
@@ -82,14 +83,14 @@ def _within(
         )
         for trial in trials
     }
-    kept_to, limit = min(worst.values()), 1 + tolerance
-    if kept_to > limit:
-        limit *= kept_to
+    smallest, limit = min(worst.values()), 1 + tolerance
+    if smallest > limit:
+        limit *= smallest
     return [trial for trial in trials if worst[trial.value_us] <= limit]
 
 
 def _ratio(figure: int, least: int) -> Fraction:
-    """Returns the ratio of two figures. A profile in which all are 0 makes no difference."""
+    """Returns the ratio of two figures; 1 if both are 0, a large one if only `least` is 0."""
     return Fraction(figure, least) if least > 0 else Fraction(1 if figure == 0 else figure + 1)
 
 

@@ -205,7 +205,9 @@ def sureness_lines(
         for name, value in others.items()
         if value is not None and value != value_us
     ]
-    same = "It does not hang on the 2 % of the rule: with " + ", ".join(others) + " it is the same."
+    same = (
+        "It does not depend on the 2 % of the rule: with " + ", ".join(others) + " it is the same."
+    )
     lines.append("The rule allows 2 % of time; " + ", ".join(moved) + "." if moved else same)
     return lines
 

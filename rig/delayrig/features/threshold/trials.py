@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells of a comparison, the part that an earlier start has done, and their results.
+"""The cells of a comparison, and their results, which may be those of an earlier start.
 
 A folder holds one comparison: `inputs.json` describes it, `run-1` and so on hold its rounds. An
-interrupted one is resumed. A folder of another comparison is refused.
+interrupted comparison is resumed. A folder of another comparison is refused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from delayrig.run.runner import Progress, run_request
 INPUTS = "inputs.json"
 SCHEMA = 1
 LOW_RES = "low-res-timers"
-SAID = "delay_minimum_sleep_us "
+THRESHOLD_PREFIX = "delay_minimum_sleep_us "
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +138,7 @@ def claim_folder(trials: Trials) -> None:
         if getattr(known, key) != getattr(inputs, key):
             raise BadInputError(
                 f"--out {out}: holds another comparison, whose {INPUTS} differs in key {key!r}",
-                hint="name another folder; to take that one up again, ask for the same",
+                hint="name another folder; to resume that comparison, give its options again",
             )
 
 
@@ -156,7 +156,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     whole = folder / "results.json"
     if not missing and whole.is_file():
         return read_results(whole)
-    # Running one cell again writes the header of the run.
+    # Run the last cell again if only the header is missing, because a run writes it.
     todo = missing or cells[-1:]
     progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")
     request = replace(trials.request, cells=todo, out=folder, seed=trials.request.seed + number - 1)
@@ -172,7 +172,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
-    """Returns the evidence; raises `RigFaultError` for a blind rig, `BadInputError` for no jobs."""
+    """Returns the evidence; raises as `_check_rig` does, and `BadInputError` for no jobs."""
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
@@ -232,7 +232,7 @@ def _measured(trials: Trials, rounds: Sequence[Results]) -> list[Measured]:
 
 
 def _margin_ns(trials: Trials, cell: Cell) -> int | None:
-    """Returns the least time left when a command reached the part, over all rounds."""
+    """Returns the least time from the part's readiness to a command, over all rounds."""
     margins: list[int] = []
     for number in range(1, trials.rounds + 1):
         folder = trials.folder(number) / cell.id
@@ -257,8 +257,8 @@ def _contradictions(trials: Trials) -> list[str]:
         cells = [cell for cell in trials.request.cells if cell.subject == candidate.subject]
         texts = (trials.folder(1) / cell.id / "stdout.txt" for cell in cells)
         text = next((path.read_text(errors="replace") for path in texts if path.is_file()), "")
-        said = text.partition(SAID)[2].split(" ", 1)[0].strip(",")
-        if said.isdigit() and int(said) != candidate.value_us:
+        printed = text.partition(THRESHOLD_PREFIX)[2].split(" ", 1)[0].strip(",")
+        if printed.isdigit() and int(printed) != candidate.value_us:
             name = f"the program for {candidate.value_us} us"
-            found.append(f"{name} says that its threshold is {said} us")
+            found.append(f"{name} says that its threshold is {printed} us")
     return found
