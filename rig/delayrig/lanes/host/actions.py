@@ -270,7 +270,7 @@ def actions_of(spec: Spec, record: Record) -> list[Action]:
 
 
 def cpus_at_start(spec: Spec) -> list[int]:
-    """Returns the CPUs for the start: the first alone if a hazard loads CPUs or moves the subject."""
+    """Returns the subject's first CPU if a hazard loads CPUs or moves it, else its chosen CPUs."""
     if any(spec.values_of(key) for key in ("hogs", "siblings", "migrate")):
         return spec.cpus[:1]
     return spec.cpus if spec.pinned else []

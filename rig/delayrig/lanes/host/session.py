@@ -149,9 +149,9 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
     arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
-        (arrived, theirs_arrived), (theirs_release, release) = os.pipe(), os.pipe()
-        passed += [theirs_arrived, theirs_release]
-        words += ["--barrier-fds", f"{theirs_arrived},{theirs_release}"]
+        (arrived, their_arrived), (their_release, release) = os.pipe(), os.pipe()
+        passed += [their_arrived, their_release]
+        words += ["--barrier-fds", f"{their_arrived},{their_release}"]
     settings = children.ChildSettings(
         file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
     )
