@@ -27,7 +27,7 @@ from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.lanes.header import make_host_header
 from delayrig.lanes.host.sandbox import Sandbox, box_words
-from delayrig.lanes.host.session import LEFT, LOG
+from delayrig.lanes.host.session import EVENTS, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
@@ -62,7 +62,7 @@ OWN = "own"
 """The subject's folder."""
 WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
 """The files that a subject may write, besides its output."""
-KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
+KEPT = (EVENTS.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> Non
     if "host.jsonl" not in entries:
         return
     client = parse_events(entries["host.jsonl"], source="the library client's events")
-    events = parse_events(entries.get(LEFT.name, b""), source=agent)
+    events = parse_events(entries.get(EVENTS.name, b""), source=agent)
     began, ended = first(events, SubjectStart), first(events, SubjectEnd)
     last_ns = ended.t_ns if ended else began.t_ns if began else 0
     placed = [

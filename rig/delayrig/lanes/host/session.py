@@ -35,7 +35,7 @@ from delayrig.lanes.host.subject import (
 
 OUTPUT = Path("stdout.txt")
 LOG = Path("emulator.log")
-LEFT = Path("agent.jsonl")
+EVENTS = Path("agent.jsonl")
 
 READY_S = 20
 EMULATOR_END_S = 30
@@ -97,7 +97,7 @@ def main(arguments: list[str]) -> int:
     finally:
         if left := children.end_all():
             record.note("left_over", count=left)
-        record.write(LEFT)
+        record.write(EVENTS)
     return 0
 
 
