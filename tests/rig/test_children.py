@@ -105,9 +105,9 @@ def test_program_that_fails_has_no_answer(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("does", "limit_s", "said"),
     [
-        ("kill -KILL $$", 20, "was ended by SIGKILL"),
-        ("kill -TERM $$", 20, "was ended by SIGTERM"),
-        ("sleep 60", 0.2, "said nothing within"),
+        ("kill -KILL $$", 20, "was killed by SIGKILL"),
+        ("kill -TERM $$", 20, "was killed by SIGTERM"),
+        ("sleep 60", 0.2, "did not answer within"),
     ],
 )
 def test_program_that_could_not_answer_is_no_run(

@@ -84,7 +84,7 @@ def test_live_guest_takes_the_words_of_the_other_lane() -> None:
         ("10:40/preempt-rt", "preempt-rt is a hazard of the virtual lane alone"),
         ("10:40/no-nohz", "no-nohz is a hazard of the virtual lane alone"),
         ("10:40/nohz_full=2", "nohz_full= needs a core"),
-        ("arm64/250", "x86_64 guests alone"),
+        ("arm64/250", "only x86_64 guests"),
         ("x86_64/fast", "'fast' is no speed"),
         ("x86_64", "'' is no speed"),
         ("x86_64/0", "'0' is no speed"),

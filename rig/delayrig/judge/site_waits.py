@@ -10,14 +10,16 @@ from delayrig.model.evidence import ObservedDelay
 from delayrig.model.result import SiteWaits
 
 UNKNOWN = "?"
-"""The name of a caller in a stripped program, whose address says nothing about another build."""
+"""Stands for a caller without a symbol, because its address differs between two builds."""
 
 
 def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
     """Returns the judged delays, summed up by call stack and length.
 
-    Good ones of about the same length are summed up: a program that polls asks for many lengths.
-    Good ones of a length that was cut short there are summed up apart, so that they can be counted.
+    Short delays and good ones are summed up separately. Good ones of the same power of ten are one
+    group, because a program that polls requests many lengths. If a delay of the same call stack and
+    length class was short, the good ones of that class are a separate group, so that a reader can
+    compare their number with that of the short ones.
     """
     judged = [delay for delay in delays if delay.is_judged]
     cut = {wait_of(delay) for delay in judged if delay.is_short}
@@ -30,26 +32,26 @@ def site_waits(delays: Iterable[ObservedDelay]) -> list[SiteWaits]:
 
 
 def wait_of(wait: ObservedDelay | SiteWaits) -> tuple[tuple[str, ...], int]:
-    """Returns the call stack and the length class, which name a wait in two builds."""
+    """Returns the call stack and the length class, which identify the same wait in two builds."""
     return tuple(wait.callers), length_class_ns(wait.requested_ns)
 
 
 def _summed(same: list[ObservedDelay]) -> SiteWaits:
-    least = max(same, key=lambda delay: delay.short_by_ns)
+    worst = max(same, key=lambda delay: delay.short_by_ns)
     return SiteWaits(
-        callers=list(least.callers),
-        requested_ns=least.requested_ns,
+        callers=list(worst.callers),
+        requested_ns=worst.requested_ns,
         count=len(same),
         short=sum(delay.is_short for delay in same),
-        least_ns=(least.shortest_ns, least.longest_ns),
-        error_ns=least.clock_error_ns + least.step_ns,
+        least_ns=(worst.shortest_ns, worst.longest_ns),
+        error_ns=worst.clock_error_ns + worst.step_ns,
     )
 
 
 def length_class_ns(requested_ns: int) -> int:
-    """Returns the length itself where it is in whole microseconds, else its power of ten.
+    """Returns the length itself if it is a whole number of microseconds, else its power of ten.
 
-    A sleep until a moment asks for the time left until then, which differs each time.
+    A sleep until an absolute deadline requests the time left, which is different in each call.
     """
     if requested_ns % NS_PER_US == 0:
         return requested_ns

@@ -22,7 +22,7 @@ from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import Start
 
 RESUMED_MAX = 4096
-"""The number of calls searched for a continuation: a signal every millisecond for seconds."""
+"""The most later calls to search for continuations: one signal in each millisecond of 4 s."""
 REST_TOLERANCE_NS = 10_000_000
 """The most by which a continued sleep may exceed the rest, because it was rounded up."""
 
@@ -32,7 +32,7 @@ class _Requests:
     """The times of the subject's requests to the programmer, in the order of arrival."""
 
     seen: Sequence[tuple[int, int]]
-    """The time of arrival and the time of reading of each."""
+    """The times of arrival and of reading of each request."""
     latency_ns: int | None
     """The most that the programmer takes to notice a request; None if unknown."""
 
@@ -46,9 +46,9 @@ def observe_sleeps(
     observe: Callable[[DelayCall], ObservedDelay],
     events: list[Event],
 ) -> Iterator[ObservedDelay]:
-    """Yields those of `calls` that requested time and were seen to end.
+    """Yields the sleeps among `calls` that requested time and were seen to end.
 
-    `observe` treats each as one that lasted from its beginning to its end.
+    `observe` compares the request of a call with the time from its beginning to its end.
     """
     places: dict[tuple[int, int], list[DelayCall]] = defaultdict(list)
     for call in calls:
@@ -68,7 +68,7 @@ def _until(
     observe: Callable[[DelayCall], ObservedDelay], call: DelayCall, events: list[Event]
 ) -> ObservedDelay:
     """Returns the wait for the time left to the absolute deadline, by the guest's clock."""
-    assert call.until_ns is not None, "it waits for a moment"
+    assert call.until_ns is not None, "it has an absolute deadline"
     rate = first(events, ClockRate)
     if rate is None:
         return msgspec.structs.replace(observe(call), requested_ns=1, is_open=True)
@@ -82,7 +82,10 @@ def _until(
 def _with_what_followed(
     plain: ObservedDelay, call: DelayCall, later: Sequence[DelayCall], asked: _Requests
 ) -> ObservedDelay:
-    """Judges a sleep by what followed. `later` are the next calls at the same place and thread."""
+    """Judges a sleep that ended early by what followed; it stays open if nothing decides.
+
+    `later` are the next calls at the same place and thread.
+    """
     if not plain.is_short:
         return plain
     assert call.end_ns is not None, "it was seen to end"
@@ -94,8 +97,8 @@ def _with_what_followed(
         lengths.append(_followed(plain, read_ns))
         if asked.latency_ns is not None:
             lengths.append(_kept(plain, read_ns - asked.latency_ns))
-    good = [each for each in lengths if each is not None and each.is_judged]
-    return good[0] if good else msgspec.structs.replace(plain, is_open=True)
+    decided = [each for each in lengths if each is not None and each.is_judged]
+    return decided[0] if decided else msgspec.structs.replace(plain, is_open=True)
 
 
 def _resumed(plain: ObservedDelay, added_ns: int) -> ObservedDelay | None:
@@ -120,13 +123,19 @@ def _kept(plain: ObservedDelay, sent_ns: int) -> ObservedDelay | None:
 
 
 def _requests_of(events: Sequence[Event]) -> _Requests:
-    """Returns the requests with a known arrival. Those sent before a reply may have been queued."""
+    """Returns the requests whose time of arrival is known.
+
+    If it was not recorded, a request arrived when it was read, unless it was sent before the
+    previous reply: then it may have been queued.
+    """
     found = []
     for request in requests(events):
         waited = request.gap_ns is not None and request.gap_ns >= 0
-        here_ns = request.read_ns if waited and request.arrived_ns is None else request.arrived_ns
-        if here_ns is not None:
-            found.append((here_ns, request.read_ns))
+        arrived_ns = request.arrived_ns
+        if arrived_ns is None and waited:
+            arrived_ns = request.read_ns
+        if arrived_ns is not None:
+            found.append((arrived_ns, request.read_ns))
     start = first(events, Start)
     return _Requests(sorted(found), start.wake_latency_ns_max if start else None)
 
@@ -138,7 +147,7 @@ def _resumed_until(call: DelayCall, later: Sequence[DelayCall], sent_ns: int | N
         if each.end_ns is None or not is_next or not _goes_on(last, each):
             break
         last = each
-    assert last.end_ns is not None, "each was seen to end"
+    assert last.end_ns is not None, "all of them were seen to end"
     return last.end_ns
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The observed waits of a subject by class, and whether they are enough for a pass.
 
-The delay witness judges any program with an identified delay function. The bus knows the waits of
-the releases of flashrom, and convicts only those, by their digest: another program may poll as
-often as it likes.
+The delay witness judges any program with an identified delay function. The bus witness has profiles
+of the waits of flashrom's releases, and convicts only programs whose waits it knows (`bus_of()`):
+another program may poll as often as it likes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -48,17 +48,20 @@ NO_DELAYS_SEEN = (
     " version leaves on the bus; run the cell with --lane virtual, where QEMU sees each delay"
 )
 COUNTER_HAZARD = f"cpu:{INVARIANT_TSC}"
-"""The hazard of a CPU whose counter has a rate of its own."""
+"""The hazard of a CPU that declares its time stamp counter invariant."""
 WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 """The lanes in which QEMU sees the delays."""
 
 
 class Bus(Enum):
+    """The effect of the waits seen on the bus on the verdict."""
+
     CONVICTS = "convicts"
-    """The subject is a release; outside of the virtual lane also a canary or a control."""
+    """A short wait convicts. The subject is a release, or a canary or control in real time."""
     ACQUITS = "acquits"
-    """No other witness can judge the subject. A gap that is long enough contains the wait."""
+    """A good wait counts, a short one does not. No other witness can judge the subject."""
     DESCRIBES = "describes"
+    """The bus decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +71,9 @@ class SeenWaits:
     on_bus: list[ObservedWait] = field(default_factory=list)
     delays: list[ObservedDelay] = field(default_factory=list)
     is_watched: bool = False
-    """True if QEMU saw each call."""
+    """True if QEMU watched the calls of the delay functions."""
     doubts: list[str] = field(default_factory=list)
-    """Why the delay witness did not judge all delays."""
+    """The reasons why the delay witness did not judge all delays."""
 
     @property
     def all(self) -> list[ObservedWait]:
@@ -100,7 +103,7 @@ def is_known_release(subject: Subject) -> bool:
 
 
 def bus_of(cell: Cell, subject: Subject) -> Bus:
-    """Returns what the bus may decide. Profiles describe the requests of serprog clients alone."""
+    """Returns what the bus may decide. Profiles describe the requests of serprog clients only."""
     if device_of(cell):
         return Bus.DESCRIBES
     if is_known_release(subject):
@@ -127,13 +130,16 @@ def see_waits(
 
 
 def untried_counters(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns, for the reason of a pass, which code of its delays only another CPU may choose."""
+    """Returns a note for the reason of a pass if its delays may run other code on another CPU.
+
+    Such delays contain instructions that depend on the CPU's model.
+    """
     functions = artifacts.delays.header.functions if artifacts.delays else []
     found = [counter for function in functions for counter in function.counters]
     if not found or COUNTER_HAZARD in cell.hazards:
         return ""
-    told = ", ".join(dict.fromkeys(found))
-    return f"; its delays ask the CPU ({told}): {COUNTER_HAZARD} shows what they do on others"
+    names = ", ".join(dict.fromkeys(found))
+    return f"; its delays ask the CPU ({names}): {COUNTER_HAZARD} shows what they do on others"
 
 
 def disagreement(waits: SeenWaits) -> str:
@@ -153,7 +159,7 @@ def disagreement(waits: SeenWaits) -> str:
         return ""
     return (
         f"the witnesses disagree: {unlike.what} was too short on the bus at {unlike.opened_ns} ns,"
-        " and every call that asked for as much was long enough"
+        " but every delay call with the same request was long enough"
     )
 
 
@@ -196,9 +202,9 @@ def classify_waits(
 ) -> tuple[list[str], list[str]]:
     """Returns the classes whose waits were all judged, and those with an unjudged one.
 
-    A class that must always be judged and did not occur is unjudged as well. So are the part's own
-    busy times if no command after one showed whether the subject waited for them, if one was read
-    too late to show it, or if the programmer waited instead.
+    A class that must always be judged and did not occur is unjudged as well. The part's own busy
+    times are unjudged if no later command showed whether the subject waited for them, if such a
+    command was read too late to show it, or if the programmer waited instead of the subject.
     """
     left = leaves_waits(events)
     kept = bool(margins_ns(events)) and not left and not may_hide_an_early_one(events)

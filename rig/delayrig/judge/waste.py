@@ -24,7 +24,7 @@ CELL_FILE = "cell.json"
 
 
 def whole_delays(delays: Delays | None) -> list[DelayCall]:
-    """Returns completed calls of certain delay functions, without calls within such calls."""
+    """Returns completed calls of functions that certainly delay, without the calls inside them."""
     ends_ns: dict[int, int] = {}
     found = []
     for call in sure_calls(delays) if delays else []:
@@ -61,7 +61,7 @@ class CallSiteWaste(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Waste(msgspec.Struct, frozen=True, kw_only=True):
-    """Both tables, the largest sum first."""
+    """Both tables, each with the largest waste first."""
 
     operations: list[OperationWaste]
     call_sites: list[CallSiteWaste]
@@ -79,7 +79,7 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 
 
 def read_watched(folder: Path) -> list[Watched]:
-    """Returns the cells of a run's folder that measure, or the one cell whose folder it is."""
+    """Reads the measuring cells of a run's folder, or the one cell of a cell's folder."""
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
     cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
@@ -115,12 +115,12 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
 
 
 def _phases(watched: Watched) -> Callable[[int], str]:
-    """Returns a function that returns the phase of a moment in ns."""
+    """Returns a function from a time in ns to the name of its phase."""
     reading = VERIFY if watched.cell.job is Job.VERIFY else READ
     changes = list(phase_changes(watched.events, first_read=reading))
     since_ns = [at_ns for at_ns, _ in changes]
     names = [PROBE, *(name for _, name in changes)]
-    return lambda moment_ns: names[bisect_right(since_ns, moment_ns)]
+    return lambda t_ns: names[bisect_right(since_ns, t_ns)]
 
 
 def _operations(watched: Watched) -> Iterator[OperationWaste]:
@@ -160,7 +160,7 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
 
 
 def _covered_ns(start_ns: int, end_ns: int, busy: list[tuple[int, int]]) -> int:
-    """Returns how much of a time was busy; busy times do not overlap."""
+    """Returns how long the part was busy in an interval. Busy times do not overlap."""
     at = max(bisect_right(busy, start_ns, key=lambda span: span[0]) - 1, 0)
     covered_ns = 0
     while at < len(busy) and busy[at][0] < end_ns:
@@ -176,19 +176,19 @@ def _summed(rows: Iterable[Row]) -> list[Row]:
     """Sums rows that differ only in figures; returns the largest waste first."""
     sums: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        words, figures = _parts(row)
-        known = sums.get(words)
+        names, figures = _parts(row)
+        known = sums.get(names)
         if known is not None:
             before = _parts(known)[1]
             figures = {
                 key: max(before[key], figure) if key.endswith("_max") else before[key] + figure
                 for key, figure in figures.items()
             }
-        sums[words] = msgspec.structs.replace(row, **figures)
+        sums[names] = msgspec.structs.replace(row, **figures)
     return sorted(sums.values(), key=lambda row: -row.waste_ns)
 
 
 def _parts(row: OperationWaste | CallSiteWaste) -> tuple[tuple[str, ...], dict[str, int]]:
     values = msgspec.structs.asdict(row)
-    words = tuple(value for value in values.values() if isinstance(value, str))
-    return words, {key: value for key, value in values.items() if isinstance(value, int)}
+    names = tuple(value for value in values.values() if isinstance(value, str))
+    return names, {key: value for key, value in values.items() if isinstance(value, int)}

@@ -39,7 +39,7 @@ async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Pr
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Several lanes, for a plan whose cells name lanes of their own."""
+    """Several lanes, for a plan whose cells name different lanes."""
 
     lanes: dict[LaneName, Lane]
 
@@ -61,9 +61,10 @@ class Lanes:
         return self.lanes[cell.lane].refusal(cell)
 
     def header(self) -> RunHeader:
-        """Returns one lane's header, the exact one's if there is one, with the others' inputs.
+        """Returns the header of the exact lane, else of the first, with the inputs of the others.
 
-        The name of an input that this lane does not have, or has another of, begins with its lane.
+        An input of another lane is added if it is missing or different in that header. Its name
+        then begins with its lane.
         """
         headers = {name: lane.header() for name, lane in self.lanes.items()}
         first = headers.get(EXACT_LANE) or next(iter(headers.values()))

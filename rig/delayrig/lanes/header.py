@@ -186,13 +186,13 @@ def _answer(command: list[str]) -> str:
     except OSError:
         return ""
     except subprocess.TimeoutExpired as error:
-        raise _silent(command, f"said nothing within {ANSWER_S} s") from error
+        raise _no_answer(command, f"did not answer within {ANSWER_S} s") from error
     if done.returncode < 0:
-        raise _silent(command, f"was ended by {signal.Signals(-done.returncode).name}")
+        raise _no_answer(command, f"was killed by {signal.Signals(-done.returncode).name}")
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _silent(command: list[str], what: str) -> RigFaultError:
+def _no_answer(command: list[str], what: str) -> RigFaultError:
     return RigFaultError(f"`{shlex.join(command)}` {what}", hint="start the run again")
 
 

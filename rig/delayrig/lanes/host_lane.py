@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane: subject and emulator are two processes on this machine, with its own time.
+"""The host lane: subject and emulator are two processes on this machine, in real time.
 
-It needs nothing of QEMU, libvirt or a guest's image. Each cell is a session (`host/session.py`), a
+It needs neither QEMU nor libvirt nor a guest's image. Each cell is a session (`host/session.py`), a
 process that ends all of its children.
 """
 
@@ -27,7 +27,7 @@ from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.lanes.header import make_host_header
 from delayrig.lanes.host.sandbox import Sandbox, box_words
-from delayrig.lanes.host.session import LEFT, LOG
+from delayrig.lanes.host.session import EVENTS, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
 from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
@@ -50,11 +50,11 @@ from delayrig.subjects.subject import Subject, provide_root, root_of, words_to_s
 ANY_PORT = "tcp:127.0.0.1:0"
 DEADLINE_MS = 180_000
 SESSION_END_S = 60
-"""The time of a session besides its subject's."""
+"""The time that a session may take in addition to its subject's."""
 STOP_S = 10
 WAKE_MEASUREMENTS = 32
 SPARE_BYTES = 32 << 20
-"""The space for a subject's output, and more."""
+"""The additional room in a file, beyond the size of the chip, for the subject's output."""
 
 SPEC = "session.json"
 TERMINAL = "serprog"
@@ -62,7 +62,7 @@ OWN = "own"
 """The subject's folder."""
 WRITTEN = ("read.bin", "host.jsonl", "dummy.jsonl", "chip.bin")
 """The files that a subject may write, besides its output."""
-KEPT = (LEFT.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
+KEPT = (EVENTS.name, "events.jsonl", "stdout.txt", LOG.name, "image.sparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class HostLane:
     subjects: dict[str, Subject] = field(default_factory=dict)
     libraries: dict[str, Subject] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    """Why a subject cannot be started here, by its name."""
+    """The reason why a subject cannot be started here, by its name."""
     not_provided: dict[str, NotProvided] = field(default_factory=dict)
     """Parts of subjects that the archive did not deliver, by subject."""
 
@@ -91,7 +91,7 @@ class HostLane:
         if refused := device_refusal(cell) or refusal_on(LaneName.HOST, cell.hazards):
             return refused
         if not set(cpus) <= os.sched_getaffinity(0):
-            return f"pin = {cell.pin!r} asks for CPUs that this machine has not, or not for us"
+            return f"pin = {cell.pin!r} has CPUs that do not exist or that the rig may not use"
         needed = cell.cores if cores_needed(cell.hazards) > 1 else 1
         if len(cpus) < needed:
             return f"it needs {needed} CPUs, and may use {len(cpus)}"
@@ -118,8 +118,8 @@ class HostLane:
         log = entries.get(LOG.name, b"")
         await asyncio.to_thread(write_entries, entries, assignment.folder, region)
         if code != 0:
-            said = log_tail(log) or "nothing was said"
-            raise LostGuestError(f"the session of the cell was lost ({code}): {said}")
+            tail = log_tail(log) or "the emulator printed nothing"
+            raise LostGuestError(f"the session of the cell was lost ({code}): {tail}")
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
 
@@ -164,9 +164,10 @@ def cpus_of(cell: Cell) -> list[int]:
 
 
 def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
-    """Returns the emulator's words with its address; the session adds its rights."""
+    """Returns the emulator's command line with its address; the session adds its priority."""
     listen = f"pty:{terminal}" if cell.bridged else ANY_PORT
-    # With a link or fault the emulator would use the measured latency as a bound. None holds.
+    # The measured wake-up latency bounds how late the emulator reads. With a link or a fault that
+    # bound does not hold, so the emulator does not measure it.
     linked = any(hazard.emulator_words(cell) for hazard in hazards_of(cell))
     return [
         str(paths.emulator),
@@ -193,8 +194,8 @@ def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
         part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
         inside = dummy.argument(cell, subject.program_bytes, *part)
     words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
-    told = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
-    return [words[0], *rest, *words[1:], *told]
+    client_words = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
+    return [words[0], *rest, *words[1:], *client_words]
 
 
 def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
@@ -228,7 +229,7 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
     cell = assignment.cell
     inputs = [scratch / "layout", scratch / "after.bin"]
     for path in inputs:
-        path.chmod(READABLE)  # the subject may be another user, and the umask 077
+        path.chmod(READABLE)  # The subject may be another user, and the umask may be 077.
     box = Sandbox(
         confine=paths.confine_program,
         readable=[root_of(assignment.subject), *inputs],
@@ -238,8 +239,8 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
         file_bytes_max=spec.subject_file_bytes_max,
         realtime=not spec.number_of("realtime_denied"),
     )
-    theirs = [*map(str, kept), *([PORT] if cell.bridged else [])]
-    return replace(spec, box=box_words(box), writable=theirs)
+    writable = [*map(str, kept), *([PORT] if cell.bridged else [])]
+    return replace(spec, box=box_words(box), writable=writable)
 
 
 def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) -> None:
@@ -253,7 +254,7 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
     found = [scratch / name for name in KEPT]
     entries = {path.name: path.read_bytes() for path in found if path.is_file()}
     for path in (scratch / OWN / name for name in WRITTEN):
-        # The subject may have replaced it by a link to elsewhere.
+        # The subject may have replaced the file by a symbolic link.
         if path.is_file() and not path.is_symlink() and (content := path.read_bytes()):
             entries[path.name] = content
     if assignment.cell.programmer is not Programmer.DUMMY:
@@ -269,17 +270,17 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
 def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
     """Moves the library client's events, whose times are a raw counter, to the agent's clock.
 
-    The first gets the time of the subject's start, the others that of its end.
+    The first event gets the time of the subject's start, the others the time of its end.
     """
     if "host.jsonl" not in entries:
         return
-    told = parse_events(entries["host.jsonl"], source="the library client's events")
-    events = parse_events(entries.get(LEFT.name, b""), source=agent)
+    client = parse_events(entries["host.jsonl"], source="the library client's events")
+    events = parse_events(entries.get(EVENTS.name, b""), source=agent)
     began, ended = first(events, SubjectStart), first(events, SubjectEnd)
     last_ns = ended.t_ns if ended else began.t_ns if began else 0
     placed = [
         msgspec.structs.replace(event, t_ns=began.t_ns if number == 0 else last_ns)
-        for number, event in enumerate(told)
+        for number, event in enumerate(client)
         if began
     ]
     entries["host.jsonl"] = encode_events(placed)

@@ -25,15 +25,15 @@ class Assignment:
     cell: Cell
     chip: ChipFacts
     chip_name: str
-    """This flashrom's name for the chip."""
+    """The subject's name for the chip."""
     subject: Subject
     folder: Path
     """The folder for everything by which the cell is judged."""
     cpu: int
-    """A CPU of this machine, lent for as long as the cell runs."""
+    """The CPU of this machine that the cell may use while it runs."""
     watch: StageWatch
     marks: Path | None = None
-    """The file in which QEMU records the guest's stages, if wanted."""
+    """The file in which QEMU records the guest's stages; None: not recorded."""
     delays: tuple[DelayFunction, ...] = ()
     """The subject's delay functions, which QEMU watches."""
 
@@ -46,10 +46,10 @@ class Lane(Protocol):
         """Returns every subject that was packed."""
 
     def subject_of(self, cell: Cell) -> Subject | None:
-        """Returns the cell's subject; None if there is none."""
+        """Returns the cell's subject; None if it could not be provided."""
 
     def grouping(self, cell: Cell, /) -> Grouping:
-        """Returns the group of cells that should run on one CPU, one after the other."""
+        """Returns the cell's group. The cells of one group should run one after the other."""
 
     def missing(self, cell: Cell) -> NotProvided | None:
         """Returns what the archive did not deliver for the cell; None if nothing is missing."""

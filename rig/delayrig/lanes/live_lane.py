@@ -74,7 +74,7 @@ from delayrig.model.speed import SpeedChange
 from delayrig.model.workload import Places, region_of
 from delayrig.plan.request import Request
 
-ONLY_X86_64 = "the live lane has x86_64 guests alone"
+ONLY_X86_64 = "the live lane has only x86_64 guests"
 KEPT = ("events.jsonl", "image.sparse", LOG)
 """The emulator's files that become part of the cell's results."""
 
@@ -272,7 +272,8 @@ class _RunningCell:
     def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
         """Returns the emulator's command line.
 
-        In the rehearsal it has the same part without link and faults; its events are not read.
+        The emulator of the rehearsal has the same part, but no link and no faults. Its events are
+        not read.
         """
         cell = self.assignment.cell
         if rehearsal:
@@ -282,8 +283,8 @@ class _RunningCell:
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
         self._write_image()
-        for whose, changes in _speeds(self.assignment.cell).items():
-            self.pace.set_first(whose, split_changes(changes)[0])
+        for hazard, changes in _speeds(self.assignment.cell).items():
+            self.pace.set_first(hazard, split_changes(changes)[0])
         name = self._terminal if self.assignment.cell.bridged else str(port)
         return PackedGuest(
             hardware=self._pack(line_port, name, str(stage_port)),

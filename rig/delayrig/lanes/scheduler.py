@@ -44,7 +44,7 @@ class Scheduler(Generic[T]):
     def work(self) -> Generator[T, None, None]:
         """Yields the cells for one of several workers, one after the other, until none is left.
 
-        Each worker takes a group of its own, the largest first; if there are none, it helps others.
+        A worker takes a group with the fewest workers: an urgent one first, else the largest.
         """
         while groups := [group for group, left in self._left.items() if left]:
             mine = min(groups, key=self._rank)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host time of a cell by stage, from moments on the host and marks of the guest."""
+"""The host time of a cell by stage, from times noted on the host and marks of the guest."""
 
 import re
 import time
@@ -65,9 +65,9 @@ def read_marks(log: str) -> list[tuple[str, float]]:
 
 
 def stage_lengths(moments: list[tuple[str, float]]) -> dict[str, float]:
-    """Returns the length of each stage: from the end of the one before.
+    """Returns the length of each stage, counted from the end of the previous one.
 
-    The first moment is the start.
+    The earliest moment is the start of the cell, and not the end of a stage.
     """
     ordered = sorted(moments, key=lambda moment: moment[1])
     return {stage: at_s - before_s for (_, before_s), (stage, at_s) in pairwise(ordered)}

@@ -49,7 +49,7 @@ class Goods:
     kernels: dict[str, Kernel]
     bridges: dict[Arch, Subject]
     subjects: dict[tuple[str, Arch], Subject]
-    """Subjects by name and architecture, without those that no such guest can run."""
+    """Subjects by name and architecture, without those that the architecture cannot run."""
     libraries: dict[str, Subject]
     """Libraries by subject, without subjects for which no library is known."""
 
@@ -159,9 +159,9 @@ class Snapshots:
         return list(self._images)
 
     async def provide(self, shape: GuestShape, cpu: int) -> Path | None:
-        """Returns the path of the shape's snapshot; None for shapes that are not kept.
+        """Returns the path of the shape's snapshot; None for a shape that has none.
 
-        Raises `LostGuestError` if the shape did not boot, also when it is asked for again.
+        Raises `LostGuestError` if the shape did not boot, also in later calls.
         """
         if shape not in self._images:
             return None

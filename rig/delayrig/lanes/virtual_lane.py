@@ -54,7 +54,7 @@ from delayrig.plan.request import Request
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualLane(GuestLane):
     vm_pool: VmPool | None = None
-    """A pool of guests that have run other cells; None: each cell has a guest of its own."""
+    """A pool of guests that have run other cells; None: each cell gets a new guest."""
 
     def refusal(self, cell: Cell) -> str:
         return (
@@ -78,7 +78,7 @@ class VirtualLane(GuestLane):
         return make_header(self.request, self.supplies, self.paths)
 
     async def run_cell(self, assignment: Assignment) -> float:
-        """Runs the cell in a guest of its own, restored from its snapshot if there is one."""
+        """Runs the cell in a guest restored from its snapshot, or booted if there is none."""
         cell, watch = assignment.cell, assignment.watch
         snapshot = await self.supplies.snapshots.provide(shape_of(cell), assignment.cpu)
         began_s = time.monotonic()
@@ -211,7 +211,7 @@ async def make_machine(
         return QemuMachine(hardware, log=log, cpu=cpu)
     if connect is None:
         return QemuMachine(restored(hardware, snapshot), log=log, cpu=cpu)
-    # Loading libvirt takes longer than many a cell, so it is loaded only if requested.
+    # Loading libvirt takes longer than many cells do, so it is loaded only if requested.
     from delayrig.machine.libvirt_machine import make_libvirt_machine
 
     await provide_whole(hardware, snapshot, cpu)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests: their shapes, the builder of QEMU's arguments, and the two backends that run them."""
+"""Guests: QEMU's arguments, snapshots, and the two backends that run QEMU."""

@@ -60,11 +60,11 @@ UNUSED_INITCALLS = (
 )
 
 
-# Work of the kernel in each system call or switch that is not needed here: statistics of pressure,
-# checks of its own copies, zeros in fresh memory, groups of sessions, memory accounts of groups
-# (there is only one group), and another stack address in each call. `nokaslr` puts all kernels at
-# one address, so that a reset guest keeps its translations (vm_pool.py).
-UNUSED_CARE = (
+# These switch off work of the kernel in each system call or context switch: pressure stall
+# information, checks of copies to and from user space, zeroing of new memory, scheduling groups of
+# sessions, memory control groups, and a random stack offset in each call. `nokaslr` puts all
+# kernels at one address, so that a reset guest keeps its translations (vm_pool.py).
+WITHOUT_UNUSED_WORK = (
     "psi=0",
     "hardened_usercopy=off",
     "init_on_alloc=0",
@@ -148,9 +148,9 @@ def kernel_command_line(shape: GuestShape) -> str:
         "loglevel=4",
         "panic=-1",
         "cryptomgr.notests",
-        "mitigations=off",  # Mitigations are detours around a speculation that TCG does not do.
+        "mitigations=off",  # TCG does not speculate, so mitigations would only cost time.
         "lsm=",
-        *UNUSED_CARE,
+        *WITHOUT_UNUSED_WORK,
         f"initcall_blacklist={','.join(UNUSED_INITCALLS)}",
         *(word.format(**filled_in) for word in platform.kernel_words),
         f"rig.window_address={window:#x}",

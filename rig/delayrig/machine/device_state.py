@@ -5,9 +5,10 @@ QEMU can load this form repeatedly. All functions are pure functions of the imag
 
 QEMU drops all translations when it loads the `cpu_common` section of a CPU, because it assumes that
 RAM changed without its knowledge (QEMU hw/core/cpu-system.c). Here the rig tells QEMU which pages
-changed (machine/ram_reset.py), so that section is left out. It says if a CPU is halted, and which
-interrupts are pending. Both must be as QEMU's system reset before each load leaves them: only the
-first CPU runs, and nothing is pending. A machine in another state cannot be reset.
+changed (machine/ram_reset.py), so that section is left out. It contains whether a CPU is halted,
+and which interrupts are pending. QEMU resets the system before each load. So both must already be
+as after that reset: only the first CPU runs, and nothing is pending. A machine in another state
+cannot be reset.
 
 QEMU's CPUs take turns. A machine that is reset continues with the CPU after the last one; a new
 machine starts with the first. This matters only if another CPU has work at the moment of the pause.
@@ -31,8 +32,8 @@ TAG = "pause"
 
 # The fields are magic, cluster bits, and number and offset of the snapshots.
 _HEADER = struct.Struct(">4s16xI36xIQ")
-_SNAPSHOT = struct.Struct(">32xII")  # The fields are the bytes of state and of extra data.
-_EXTRA = struct.Struct(">Q")  # The extra data begins with the same bytes of state again.
+_SNAPSHOT = struct.Struct(">32xII")  # The fields are the sizes of state and extra data.
+_EXTRA = struct.Struct(">Q")  # The extra data begins with the size of the state.
 _MAGIC, _STREAM = b"QFI\xfb", b"QEVM"
 _CPU_COMMON = re.compile(
     rb"\x04(?P<id>.{4})\x0acpu_common(?P<number>.{4})\x00\x00\x00\x01(?P<halted>.{4})(?P<due>.{4})"
@@ -56,7 +57,10 @@ _EXIT_REQUEST = 1
 
 
 def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | None:
-    """Returns the image with a state that QEMU loads without dropping translations, or None."""
+    """Returns the image with a state that QEMU loads without dropping translations.
+
+    Returns None if the machine cannot be reset to that state.
+    """
     place = _state_in(image)
     if place is None:
         return None
@@ -65,9 +69,7 @@ def made_loadable(image: bytes, *, cores: int, icount_shift: int) -> bytes | Non
     if len(sections) != cores or not all(_is_as_reset(section) for section in sections):
         return None
     clock = _CLOCK.search(stream)
-    if clock is None or (
-        cores > 1 and not _has_first_cpu_begin(stream, cores, clock, icount_shift)
-    ):
+    if clock is None or (cores > 1 and not _first_cpu_begins(stream, cores, clock, icount_shift)):
         return None
     speed = _SUBSECTION.pack(5, len(_SPEED_NAME), _SPEED_NAME, 2) + _SPEED.pack(icount_shift, 0)
     kept = _CPU_COMMON.sub(b"", stream[: clock.end()] + speed + stream[clock.end() :])
@@ -97,9 +99,7 @@ def _is_as_reset(section: re.Match[bytes]) -> bool:
     return halted == (number > 0) and not due & ~_EXIT_REQUEST
 
 
-def _has_first_cpu_begin(
-    stream: bytes, cores: int, clock: re.Match[bytes], icount_shift: int
-) -> bool:
+def _first_cpu_begins(stream: bytes, cores: int, clock: re.Match[bytes], icount_shift: int) -> bool:
     timers = list(_APIC.finditer(stream))
     if len(timers) != cores:
         return False

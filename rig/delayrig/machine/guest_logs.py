@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The logs of a guest and of its QEMU: limits their size, and quotes their ends in errors."""
+"""The logs of a guest and of its QEMU: a limit of their size, and their last lines in errors."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ T = TypeVar("T")
 LOG_BYTES_MAX = 4 << 20
 """The limit of a log. A guest that boots and runs its cell writes some hundred bytes."""
 LOOK_S = 0.5
-"""The interval between two looks at the size of the logs."""
+"""The interval between two checks of the size of the logs."""
 TAIL_LINES = 4
 LOGS = ("console.log", "qemu.log")
 
@@ -56,12 +56,12 @@ def with_log_tails(folder: Path, names: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except LostGuestError as error:
-        said = "; ".join(f"{name}: {_end_of(folder / name)}" for name in names)
-        error.message = f"{error.message}; {said}"
+        tails = "; ".join(f"{name}: {_end_of(folder / name)}" for name in names)
+        error.message = f"{error.message}; {tails}"
         error.args = (error.message,)
         raise
 
 
 def _end_of(log: Path) -> str:
-    said = log_tail(log.read_bytes(), TAIL_LINES) if log.is_file() else ""
-    return said or "nothing"
+    tail = log_tail(log.read_bytes(), TAIL_LINES) if log.is_file() else ""
+    return tail or "nothing"

@@ -114,7 +114,7 @@ def learn_about_qemu(paths: Paths) -> None:
             host.connection.getDomainCapabilities(str(provide_starter(program, paths)))
         except libvirt.libvirtError as error:
             raise RigFaultError(
-                f"libvirt does not get on with {program}: {error}", hint=LOOK_AT_LIBVIRT
+                f"libvirt cannot use {program}: {error}", hint=LOOK_AT_LIBVIRT
             ) from error
 
 
@@ -164,11 +164,11 @@ class LibvirtMachine(Machine):
             await self._wait_loaded()
 
     async def wait_gone(self) -> None:
-        """Waits until libvirt reports the end, by asking now and then."""
+        """Polls libvirt until it reports that the domain has ended."""
         domain = self._domain
         assert domain is not None
         with contextlib.suppress(libvirt.libvirtError):  # It no longer knows such a domain.
-            while await asyncio.to_thread(domain.isActive):  # noqa: ASYNC110 - nobody tells
+            while await asyncio.to_thread(domain.isActive):  # noqa: ASYNC110 - no event
                 await asyncio.sleep(LOOK_PAUSE_S)
 
     async def stop(self) -> None:
@@ -179,17 +179,17 @@ class LibvirtMachine(Machine):
             await asyncio.to_thread(self._destroy, domain)
 
     def _destroy(self, domain: libvirt.virDomain) -> None:
-        """Destroys the domain. If libvirt on a busy host does not kill QEMU in time, this does."""
+        """Destroys the domain. Kills QEMU if libvirt, on a busy host, does not do so in time."""
         root = Path(self._uri.partition(ROOT)[2])
-        written = root / "run" / "qemu" / f"{self._name}.pid"
-        pid = written.read_text(encoding="ascii") if ROOT in self._uri and written.is_file() else ""
+        file = root / "run" / "qemu" / f"{self._name}.pid"
+        pid = file.read_text(encoding="ascii") if ROOT in self._uri and file.is_file() else ""
         with contextlib.suppress(libvirt.libvirtError):
             domain.destroy()
         if pid.strip():
             _make_sure_it_ended(int(pid), self._name)
-        said = root / "log" / "qemu" / f"{self._name}.log"
-        if ROOT in self._uri and said.is_file():
-            shutil.copyfile(said, self._log)
+        log = root / "log" / "qemu" / f"{self._name}.log"
+        if ROOT in self._uri and log.is_file():
+            shutil.copyfile(log, self._log)
 
     def _on_event(self, event: str, details: dict[str, Any]) -> None:
         """Queues an event; libvirt's thread calls this."""
@@ -202,7 +202,7 @@ class LibvirtMachine(Machine):
         except TimeoutError:
             raise overdue(limit_s, what) from None
 
-    def _said(self) -> str:
+    def _messages(self) -> str:
         return f"see libvirt's log of the domain {self._name}"
 
     def _forget(self, event: str) -> None:

@@ -55,7 +55,7 @@ class Machine(ABC):
         """Drops the events of that name that nobody waited for."""
 
     @abstractmethod
-    def _said(self) -> str:
+    def _messages(self) -> str:
         """Returns QEMU's own messages, or where they are."""
 
     async def resume(self) -> None:
@@ -124,7 +124,7 @@ class Machine(ABC):
         await self._execute("job-dismiss", {"id": OUR_JOB})
         for job in jobs:
             if job["id"] == OUR_JOB and "error" in job:
-                raise LostGuestError(f"QEMU's {command} failed: {job['error']}: {self._said()}")
+                raise LostGuestError(f"QEMU's {command} failed: {job['error']}: {self._messages()}")
 
     async def _load(self, state: Path) -> None:
         """Loads the state of a machine that waits for it, and whose RAM is there already."""
@@ -149,7 +149,9 @@ class Machine(ABC):
                 case "completed":
                     return
                 case "failed":
-                    raise LostGuestError(f"QEMU could not move the snapshot: {self._said()}")
+                    raise LostGuestError(
+                        f"the snapshot was not saved or loaded: {self._messages()}"
+                    )
 
 
 def _nodes(image: Path, number: int) -> tuple[dict[str, object], dict[str, object]]:

@@ -39,7 +39,7 @@ LOOK_EVERY_S = 2.0
 USED, QUEUED = 0, 1
 """The fields of a thread's scheduling statistics."""
 BUSY_PART = 0.5
-"""The part of a limit for which a busy QEMU used a CPU. One that hangs uses next to nothing."""
+"""A QEMU that used a CPU for this part of a limit is busy. One that hangs uses almost none."""
 # Otherwise glibc asks the kernel for each further page of a thread's heap, a thousand times a cell.
 TUNABLES = {"GLIBC_TUNABLES": "glibc.malloc.top_pad=4194304"}
 
@@ -86,11 +86,11 @@ class QemuMachine(Machine):
         try:
             await asyncio.wait_for(self._qmp.connect(ours), CONNECT_LIMIT_S)
         except (QMPError, OSError, TimeoutError) as error:
-            raise LostGuestError(f"QEMU did not open its monitor: {self._said()}") from error
+            raise LostGuestError(f"QEMU did not open its monitor: {self._messages()}") from error
         # ld.so ignores a library that it cannot preload, and times would no longer be exact.
-        if preload and PRELOAD_NOTE not in self._said():
+        if preload and PRELOAD_NOTE not in self._messages():
             raise RigFaultError(
-                f"{self._hardware.preload} has no effect in this QEMU: {self._said()}",
+                f"{self._hardware.preload} has no effect in this QEMU: {self._messages()}",
                 hint="`rig/rig setup` builds it anew",
             )
         if self._hardware.incoming is not None:
@@ -135,7 +135,7 @@ class QemuMachine(Machine):
         await self._process.wait()
 
     async def stop(self) -> None:
-        """Kills QEMU: nothing in a cell is worth an orderly shutdown."""
+        """Kills QEMU. A cell needs no orderly shutdown."""
         with contextlib.suppress(QMPError, OSError, asyncio.TimeoutError, EOFError):
             await asyncio.wait_for(self._qmp.disconnect(), 5)
         if self._qtest is not None:
@@ -159,7 +159,7 @@ class QemuMachine(Machine):
             coming.cancel()
             death.cancel()
         if self._process.returncode is not None:
-            raise LostGuestError(f"QEMU ended by itself: {self._said()}")
+            raise LostGuestError(f"QEMU ended by itself: {self._messages()}")
         used_s = scheduled_s(self._process.pid, USED) - used_before_s
         raise overdue(limit_s, what, is_busy=used_s >= BUSY_PART * limit_s)
 
@@ -173,7 +173,7 @@ class QemuMachine(Machine):
             if answer.done():
                 return answer.result()
         except QMPError as error:
-            raise LostGuestError(f"QEMU refused {command}: {error}: {self._said()}") from error
+            raise LostGuestError(f"QEMU refused {command}: {error}: {self._messages()}") from error
         finally:
             answer.cancel()
         raise overdue(COMMAND_LIMIT_S, f"QEMU's answer to {command}")
@@ -181,7 +181,7 @@ class QemuMachine(Machine):
     def _queued_s(self) -> float:
         return scheduled_s(self._process.pid, QUEUED) if self._process is not None else 0
 
-    def _said(self) -> str:
+    def _messages(self) -> str:
         return self._log.read_text(errors="replace").strip() or "it said nothing"
 
 
@@ -208,9 +208,9 @@ async def wait_for_first(
 
 
 def scheduled_s(process: int, field: int, proc: Path = Path("/proc")) -> float:
-    """Returns how long a process `USED` a CPU, or was `QUEUED` for one: the most of its threads.
+    """Returns how long the busiest thread of a process `USED` a CPU, or was `QUEUED` for one.
 
-    It is 0 if the kernel does not report it, or the process is gone. Source: Linux
+    Returns 0 if the kernel does not report it, or the process is gone. Source: Linux
     Documentation/scheduler/sched-stats.rst.
     """
     times_ns = [0]

@@ -39,7 +39,7 @@ QTEST_LIMIT_S = 60.0
 VECTORS_MAX = 1024
 """The number of vectors in one call (UIO_MAXIOV)."""
 MEMSET_BYTES = 1 << 16
-"""The bytes of one request. QEMU needs a buffer of this size, which it has at hand."""
+"""The most bytes of one request. QEMU allocates a buffer of that size, which must be cheap."""
 PAGES_MAX = 128 << 20 >> 12
 """The most pages to restore. With more, a new start is as quick, and frees host memory."""
 ASKED_AT_ONCE = 512
@@ -108,7 +108,10 @@ def stale_stretches(process: int, ram: Path, content: Path) -> list[Stretch]:
 
 
 def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch]) -> None:
-    """Makes QEMU write zeros to the stretches; `base` is the physical address of RAM. Blocks."""
+    """Makes QEMU drop the translations of the stretches, by writing zeros to them. Blocks.
+
+    `base` is the physical address of RAM.
+    """
     lines = [
         f"memset {base + at:#x} {min(MEMSET_BYTES, one.start + one.size - at):#x} 0x0\n"
         for one in stretches
@@ -129,7 +132,7 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
-    """Writes the stretches of `content` to the process, except zeros, which QEMU has written."""
+    """Writes the stretches of `content` to the process, except holes, where zeros were written."""
     import numpy as np
 
     begin, _ = _mapping_of(process, ram)
@@ -166,7 +169,10 @@ def _data_in(file: int, whole: Stretch) -> Iterator[Stretch]:
 
 
 def _mapping_of(process: int, ram: Path) -> tuple[int, int]:
-    """Returns the addresses at which a process maps that file, which must be one piece."""
+    """Returns begin and end of a process's mapping of that file.
+
+    Raises `CannotResetError` if the file is not mapped in one piece.
+    """
     for line in Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) == MAPS_FIELDS and fields[-1] == str(ram):
@@ -184,6 +190,6 @@ def _differ(ram: Path, other: Path) -> "NDArray[np.bool_]":
         for path in (ram, other)
     )
     if one.shape != two.shape:
-        raise CannotResetError(f"{ram} and {other} are not of one size")
+        raise CannotResetError(f"{ram} and {other} have different sizes")
     differ: NDArray[np.bool_] = (one[:, 0] != two[:, 0]) | (one[:, 1] != two[:, 1])
     return differ

@@ -44,7 +44,7 @@ async def read_results(machine: Machine, shape: GuestShape, scratch: Path) -> di
 
 
 def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
-    """Returns the bytes used by the parcel, with its header. Refuses a window without a parcel."""
+    """Returns the size of the parcel with its header; raises `LostGuestError` without a parcel."""
     if len(header) < HEADER.size:
         raise LostGuestError("the guest's parcel has no header")
     magic, used, _ = HEADER.unpack_from(header)
@@ -58,7 +58,7 @@ def parcel_bytes(header: bytes, *, window_bytes: int) -> int:
 def unpack(parcel: bytes) -> dict[str, bytes]:
     """Returns every entry by name.
 
-    Truncation, overlap, repeats or left-over bytes are a lost guest.
+    Raises `LostGuestError` if the parcel is cut short, has a name twice, or has bytes left over.
     """
     if len(parcel) < HEADER.size:
         raise LostGuestError("the guest's parcel has no header")

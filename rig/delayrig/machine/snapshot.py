@@ -42,18 +42,18 @@ UNUSED_DROPPED_AFTER_S = 24 * 3600
 RUN_ASKS_WITHIN_S = 6 * 3600
 """The age from which a snapshot may be removed to make room.
 
-A run uses its own at its start; few last longer.
+A run marks its snapshots as used at its start, and few runs last longer than this.
 """
 ALL_BYTES_MAX = 6 << 30
-"""The size of two sets of the snapshots that `default` and `gate` need."""
+"""The limit of all snapshots: twice the size of those that `default` and `gate` need."""
 BLOCK_BYTES = 512
 """The unit of `st_blocks` (stat(2))."""
 FORMAT = 11
 STATE, RAM, WHOLE, KERNEL = "state", "ram", "whole", "kernel"
 STATES = "states.qcow2"
 """The state for resets; missing if the machine cannot be reset."""
-# The given part of the kernel: more than its real-mode part, which ends below 32 KiB (Linux x86
-# boot protocol). On arm64 its header would be enough.
+# The size of a snapshot's kernel file. It contains the kernel's real-mode part, which ends below
+# 32 KiB (Linux x86 boot protocol). On arm64 the kernel's header would be enough.
 KERNEL_BYTES = 1 << 16
 
 
@@ -137,7 +137,7 @@ def drop_damaged(path: Path) -> str:
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
     """Removes snapshots that no run used lately: each new agent or kernel leaves a set behind.
 
-    The others keep to `ALL_BYTES_MAX`, except those that a run may be using.
+    Of the others it keeps the latest used up to `ALL_BYTES_MAX`, and all that a run may be using.
     """
     found = []
     for path in snapshots.glob("*.snapshot"):
@@ -233,7 +233,7 @@ async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: 
     """
     shape = hardware.shape
     other = replace(shape, icount_shift=(shape.icount_shift + 1) % (SHIFT_MAX + 1))
-    told: list[dict[str, bytes]] = []
+    results: list[dict[str, bytes]] = []
     for started in (shape, other):
         machine = QemuMachine(
             replace(restored(hardware, snapshot), shape=started, is_reset=True),
@@ -245,13 +245,13 @@ async def _is_same_again(hardware: Hardware, snapshot: Path, folder: Path, cpu: 
         try:
             await machine.start()
             if started is shape:
-                told.append(await finish_guest(machine, shape, folder))
+                results.append(await finish_guest(machine, shape, folder))
             await machine.reset(states, snapshot / RAM)
-            told.append(await finish_guest(machine, shape, folder))
+            results.append(await finish_guest(machine, shape, folder))
         except (CannotResetError, LostGuestError):
-            if not told:
+            if not results:
                 raise
             return False
         finally:
             await asyncio.shield(machine.stop())
-    return all(again == told[0] for again in told)
+    return all(again == results[0] for again in results)

@@ -26,8 +26,8 @@ RESET_NOTE = "reset: cells that this QEMU ran before: "
 """A note in the QEMU log of a cell that ran in a reset guest."""
 # emulators/qemu_preload/shared_files.c looks for this suffix.
 REFILLED = ".refill"
-# Files have one of these sizes, so that content of about the same size fits as well: a small cell;
-# a flashrom with its libraries; one with many; cells of large parts.
+# Each input file of a guest gets one of these sizes, so that somewhat larger inputs of later cells
+# fit, too: a small cell; a flashrom with its libraries; one with many; cells of large parts.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
 """The most cells that one guest runs.
@@ -55,7 +55,7 @@ class PooledVm:
             name: folder / f"{number}{REFILLED}" for number, name in enumerate(hardware.fw_cfg)
         }
         self._filled: dict[str, tuple[Path, int, int, int]] = {}
-        """By name, the file with its inode, time of change and length."""
+        """By name, the input that was copied: its path, inode, time of change and length."""
         self._log = folder / "qemu.log"
         self.logs = [folder / hardware.console.name, self._log]
         self._marks = folder / hardware.marks.name if hardware.marks else None
@@ -67,7 +67,8 @@ class PooledVm:
         self.chip = hardware.chip and replace(
             hardware.chip, settings=folder / hardware.chip.settings.name
         )
-        self._told = dict.fromkeys([*self.logs, *filter(None, [self._marks])], 0)
+        self._log_begins = dict.fromkeys([*self.logs, *filter(None, [self._marks])], 0)
+        """The sizes of the logs when the current cell began."""
         self.machine = QemuMachine(
             replace(
                 restored(hardware, snapshot),
@@ -114,20 +115,20 @@ class PooledVm:
             copy = Path(self._folder.name) / f"{len(self._states)}-{STATES}"
             shutil.copyfile(snapshot / STATES, copy)
             self._states[snapshot] = copy
-        self._told = {log: log.stat().st_size for log in self._told}
+        self._log_begins = {log: log.stat().st_size for log in self._log_begins}
         await self.machine.reset(self._states[snapshot], snapshot / RAM)
 
     def tell(self, hardware: Hardware) -> None:
-        """Copies this cell's part of the logs to where a machine of its own would write it."""
-        for log, told in self._told.items():
+        """Copies this cell's logs and delays to the files that a new machine would write."""
+        for log, begin in self._log_begins.items():
             own = hardware.console.with_name(log.name)
             if log.is_file():
                 with log.open("rb") as file:
-                    file.seek(told)
-                    said = file.read(LOG_BYTES_MAX)
+                    file.seek(begin)
+                    content = file.read(LOG_BYTES_MAX)
                 if log == self._log and self._cells > 1:
-                    said = f"{RESET_NOTE}{self._cells - 1}\n".encode() + said
-                own.write_bytes(said)
+                    content = f"{RESET_NOTE}{self._cells - 1}\n".encode() + content
+                own.write_bytes(content)
         if self.delays is not None and hardware.delays is not None:
             hardware.delays.out.write_bytes(self.delays.saw())
 

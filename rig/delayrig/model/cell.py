@@ -128,9 +128,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_forwarded(self) -> bool:
-        """Returns True if bytes may reach the emulator late, each by another time.
+        """Returns True if bytes may reach the emulator late, by times that differ between bytes.
 
-        A bridge may delay them. In the live lane so may QEMU's main loop, until it gets a CPU.
+        A bridge may delay them. In the live lane QEMU's main loop may, while it waits for a CPU.
         """
         return self.bridged or self.lane is LaneName.LIVE
 

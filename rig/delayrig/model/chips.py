@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rig's facts about the emulated chips. The emulator has all figures."""
+"""The facts about the emulated chips that the rig itself uses. The emulator has the others."""
 
 import tomllib
 from pathlib import Path
@@ -16,7 +16,7 @@ class BusFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EraseFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to erase a block of the part. Blocks of unequal sizes have no size here."""
+    """One way to erase a block of the part; without a size if its blocks have different sizes."""
 
     size_bytes: int | None = None
 
@@ -62,7 +62,7 @@ class ChipFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bus(self) -> str:
-        """Returns the bus to the programmer: spi, parallel, lpc or fwh."""
+        """Returns the bus of the part: spi, parallel, lpc or fwh."""
         return self.bus_facts.kind if self.bus_facts else "spi"
 
 

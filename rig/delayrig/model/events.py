@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The events of a cell in the order of time, written by agent, emulator and library client.
 
-`kinds/` defines each line. This module makes events of lines. A line must be of a known kind, with
-all keys of that kind and no others, and each value must have the right type and range. Any other
-line raises `LostGuestError`.
+`kinds/` defines each line. This module parses lines into events. A line must be of a known kind,
+with all keys of that kind and no others, and each value must have the right type and range. Any
+other line raises `LostGuestError`.
 """
 
 import heapq

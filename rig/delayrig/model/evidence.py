@@ -45,7 +45,7 @@ class ObservedWait(msgspec.Struct, frozen=True, kw_only=True):
     """The error of the clocks. A smaller difference does not count."""
     witness: Witness = Witness.BUS
     where: str = ""
-    """A description of its place, beside the moment."""
+    """The place and time of the wait; empty: on the bus, at `opened_ns`."""
 
     @property
     def short_by_ns(self) -> int:

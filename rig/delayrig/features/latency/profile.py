@@ -215,7 +215,7 @@ def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
         return tuple(find_machine(path + end).core_mips), [w for w in rest.split("/") if w]
     if path != Arch.X86_64:
         raise BadInputError(
-            f"--guest {name!r}: the live lane has {Arch.X86_64} guests alone",
+            f"--guest {name!r}: the live lane has only {Arch.X86_64} guests",
             hint="leave --lane live out, or change the architecture",
         )
     return _alike(name, rest.split("/"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell on this machine, in a process of its own that outlives all of its children.
+"""Runs one cell on this machine, in a process that outlives all of its children.
 
-It imports only the standard library and itself, so that it starts at once.
+It imports only the standard library, `delayrig.base` and itself, so that it starts at once.
 """

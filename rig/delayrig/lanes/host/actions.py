@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The actions of the session on a running subject: one class for each word of its specification.
+"""The actions of the session on a running subject: one class for each key of its specification.
 
-To add one: a class here, its word in `actions_of()`, and `lanes` of its hazard (delayrig/hazards/).
+To add one, write a class here, read its key in `actions_of()`, and add the host lane to `lanes` of
+its hazard (delayrig/hazards/).
 """
 
 import contextlib
@@ -28,7 +29,7 @@ LOOK_S = 0.005
 class Loops:
     """Processes that only run loops, one for each of `cpus`, which may contain a CPU several times.
 
-    All have turned once when the constructor returns.
+    Every loop has completed at least one turn when the constructor returns.
     """
 
     def __init__(self, cpus: Sequence[int]) -> None:
@@ -97,7 +98,7 @@ class Action:
 
 
 class Hogs(Action):
-    """Loops beside the subject, from before its start to its end."""
+    """Loops on the subject's CPU, from before its start to its end."""
 
     def __init__(self, record: Record, count: int, cpu: int) -> None:
         super().__init__(record)
@@ -218,7 +219,10 @@ class Stops(Repeated):
 
 
 class Migration(Repeated):
-    """A move to another of the subject's CPUs at each beat, by seeded draws, from the first CPU."""
+    """A move of the subject at each beat to another of its CPUs, chosen at random from a seed.
+
+    The subject starts on the first CPU.
+    """
 
     def __init__(self, record: Record, rate_hz: int, seed: int, cpus: Sequence[int]) -> None:
         super().__init__(record, NS_PER_S // rate_hz)
@@ -241,7 +245,7 @@ class RealtimeDenied(Action):
     """A check of the subject's rights to real-time priority, once it is accepted."""
 
     def accepted(self, subject: int, printed: Path) -> None:
-        """Records the rights. By now the subject's own program has begun."""
+        """Records the rights. The subject's own program, not its sandbox, runs by now."""
         allowed, most = children.may_take_realtime(subject)
         self.record.note("subject_rights", cap_sys_nice=int(allowed), rtprio_max=most)
 
@@ -266,7 +270,7 @@ def actions_of(spec: Spec, record: Record) -> list[Action]:
 
 
 def cpus_at_start(spec: Spec) -> list[int]:
-    """Returns the CPUs for the start: only one if the subject shares it, or leaves it later."""
+    """Returns the subject's first CPU if a hazard loads CPUs or moves it, else its chosen CPUs."""
     if any(spec.values_of(key) for key in ("hogs", "siblings", "migrate")):
         return spec.cpus[:1]
     return spec.cpus if spec.pinned else []

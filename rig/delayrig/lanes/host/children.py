@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The session's children: they start with the right settings, and none outlives the session.
 
-Each dies with the session (PR_SET_PDEATHSIG), but a sandbox ends by itself after it
-(images/confine/main.c). What a child leaves behind becomes the session's own child
-(PR_SET_CHILD_SUBREAPER), so that all can be found and ended by their ids.
+The kernel kills a child when the session dies (PR_SET_PDEATHSIG), except a sandbox, which notices
+that and ends by itself (images/confine/main.c). Processes that a child leaves behind become the
+session's children (PR_SET_CHILD_SUBREAPER), so that it can find all of them and end them by id.
 """
 
 import contextlib
@@ -31,9 +31,9 @@ ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "LANG": "C"
 
 
 def adopt_orphans(parent: int) -> None:
-    """Makes orphans this process's children; ends it at once if its parent is gone.
+    """Makes this process the parent of its orphaned descendants.
 
-    Call it first.
+    Ends the process if its own parent is gone. Call this before anything else.
     """
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     become_subreaper()
@@ -75,7 +75,7 @@ class ChildSettings:
                 resource.setrlimit(resource.RLIMIT_RTPRIO, (self.realtime_max,) * 2)
         if self.realtime_denied:
             _lower(resource.RLIMIT_RTPRIO, 0)
-            # A process that may not drop the capability cannot use it either.
+            # Dropping needs CAP_SETPCAP; a process without it usually lacks CAP_SYS_NICE, too.
             with contextlib.suppress(PermissionError):
                 prctl(PR_CAPBSET_DROP, CAP_SYS_NICE)
 
@@ -108,7 +108,7 @@ def start(
 
 
 def fork_loop(body: Callable[[], None], cpus: Sequence[int]) -> int:
-    """Forks a child that does `body` on those CPUs; returns its id."""
+    """Forks a child that runs `body` on those CPUs; returns its id."""
     session = os.getpid()
     pid = os.fork()
     if pid:

@@ -28,12 +28,12 @@ PROCESSES_MAX = 64
 MEMORY_BYTES_MAX = 4 << 30
 """The address space of each process, including unused addresses."""
 OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
-"""The subject's folder has room for so many bytes, and so many files of the largest size.
+"""The room in the subject's folder: so many bytes, and so many files of the largest size.
 
 Replacing a file needs twice its size.
 """
 ASIDE = "kept"
-"""The folder in the sandbox with the kept files of this machine (images/confine/main.c)."""
+"""The folder in the sandbox with the files to keep (KEPT in images/confine/main.c)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Sandbox:
     own: Path
     """The folder that it may write to, with a limited size; it is removed at the end."""
     kept: Sequence[Path]
-    """Files in that folder that exist before the subject starts, and are kept after it."""
+    """Files in that folder that exist before the subject starts, and are kept after its end."""
     terminal: Path | None = None
     """The path of the emulator's terminal, if the subject uses one."""
     file_bytes_max: int
@@ -55,12 +55,13 @@ class Sandbox:
 
 
 def subject_uid() -> int:
-    """Returns the subject's user id; 0 is the user of the rig."""
+    """Returns the user that the subject becomes; 0: it stays the user of the rig."""
     return NOBODY if os.geteuid() == 0 else 0
 
 
 def box_words(box: Sandbox) -> list[str]:
-    """Returns bubblewrap's options. Root keeps the rights to become another user."""
+    """Returns the command line up to the subject's: bubblewrap with its options, `rig-confine`."""
+    # If the rig is root, `rig-confine` needs the first two to become another user.
     kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_NICE"] if box.realtime else [])]
     words = [*sandbox_words(kept=kept), *system_words()]
     aside, readable = box.own.parent / ASIDE, (box.confine, *box.readable)

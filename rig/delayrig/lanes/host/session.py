@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs one cell: emulator, subject and hazards; always ends all of it.
+"""Runs one cell with its emulator, subject and hazards, and always ends all of their processes.
 
 python -m delayrig.lanes.host.session SPEC PARENT
 
@@ -35,7 +35,7 @@ from delayrig.lanes.host.subject import (
 
 OUTPUT = Path("stdout.txt")
 LOG = Path("emulator.log")
-LEFT = Path("agent.jsonl")
+EVENTS = Path("agent.jsonl")
 
 READY_S = 20
 EMULATOR_END_S = 30
@@ -54,7 +54,7 @@ class SessionError(Exception):
     """A part of the rig failed, so the cell says nothing about its subject."""
 
 
-class Told(BaseException):
+class EndRequested(BaseException):
     """The session got a signal to end."""
 
 
@@ -81,8 +81,8 @@ def main(arguments: list[str]) -> int:
     path, parent = arguments
     children.adopt_orphans(int(parent))
     os.chdir(Path(path).parent)
-    # Due actions must be done in time. If this user may not have the priority, the session goes on
-    # without. No child inherits it.
+    # Actions must run when they are due. If this user may not have real-time priority, the session
+    # runs without it. Its children do not inherit it.
     with suppress(PermissionError):
         policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
         os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
@@ -92,12 +92,12 @@ def main(arguments: list[str]) -> int:
             _run(read_spec(Path(path)), record, wake)
     except (SessionError, SubjectLostError, OSError, TimeoutError) as error:
         record.note("agent_error", message=str(error), detail=_log_tail())
-    except Told:
+    except EndRequested:
         return 1
     finally:
         if left := children.end_all():
             record.note("left_over", count=left)
-        record.write(LEFT)
+        record.write(EVENTS)
     return 0
 
 
@@ -107,15 +107,15 @@ def _woken() -> Iterator[int]:
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, _be_told)
+        signal.signal(number, _request_end)
     try:
         yield reader
     finally:
         signal.set_wakeup_fd(-1)
 
 
-def _be_told(_number: int, _frame: FrameType | None) -> None:
-    raise Told
+def _request_end(_number: int, _frame: FrameType | None) -> None:
+    raise EndRequested
 
 
 def _run(spec: Spec, record: Record, wake: int) -> None:
@@ -149,9 +149,9 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
     arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
     if spec.awaits_accept:
-        (arrived, tell), (hear, release) = os.pipe(), os.pipe()
-        passed += [tell, hear]
-        words += ["--barrier-fds", f"{tell},{hear}"]
+        (arrived, their_arrived), (their_release, release) = os.pipe(), os.pipe()
+        passed += [their_arrived, their_release]
+        words += ["--barrier-fds", f"{their_arrived},{their_release}"]
     settings = children.ChildSettings(
         file_bytes_max=EMULATOR_FILE_BYTES_MAX, memory_bytes_max=EMULATOR_MEMORY_BYTES_MAX
     )
@@ -171,7 +171,7 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
 
 
 def _await_ready(ready: int) -> str:
-    """Returns the emulator's message that it listens; empty if it ended, or took too long."""
+    """Returns the emulator's port or terminal once it listens; empty if it ended or is too slow."""
     try:
         if not select.select([ready], [], [], READY_S)[0]:
             return ""
@@ -213,7 +213,7 @@ def _make_subject(spec: Spec, emulator: Emulator, output: int) -> RunningSubject
     try:
         return BoxedSubject(words, settings, output)
     except SubjectLostError as error:
-        said = log_tail(OUTPUT.read_bytes()) or "nothing was said"
+        said = log_tail(OUTPUT.read_bytes()) or "it printed nothing"
         raise SessionError(f"{error}: {said}") from error
 
 
@@ -243,7 +243,7 @@ def _how(status: int, *, unless_exited: int) -> tuple[int, int]:
 def _accompany(
     subject: RunningSubject, emulator: Emulator, actions: list[Action], wake: int, deadline_ns: int
 ) -> Ended | None:
-    """Does the due actions; returns how the subject ended, or None if its time was up."""
+    """Runs the due actions; returns how the subject ended, or None if its time was up."""
     arrived = emulator.arrived
     while True:
         if ended := subject.look():
@@ -263,11 +263,11 @@ def _accompany(
                 os.read(fd, READY_BYTES if fd == wake else 1)
             if fd == arrived:
                 arrived = -1  # There is only one client.
-                _answer(emulator, subject.pid, actions)
+                _on_accept(emulator, subject.pid, actions)
 
 
-def _answer(emulator: Emulator, subject: int, actions: list[Action]) -> None:
-    """Acts on the acceptance, and then releases the client, which the emulator holds."""
+def _on_accept(emulator: Emulator, subject: int, actions: list[Action]) -> None:
+    """Runs the actions for the acceptance, and then makes the emulator serve its client."""
     for action in actions:
         action.accepted(subject, OUTPUT)
     try:
@@ -279,8 +279,8 @@ def _answer(emulator: Emulator, subject: int, actions: list[Action]) -> None:
 def _end_emulator(record: Record, emulator: Emulator, wake: int) -> None:
     """Waits for the emulator's end after that of its client, and kills it if it is overdue.
 
-    It gets a signal only after a while, because it may still have requests to read. Without any
-    client it does not end by itself.
+    The emulator gets SIGTERM only after `GRACE_S`, because it may still have requests to read. It
+    needs the signal if it never had a client.
     """
     if not _ends_within(GRACE_S, emulator, wake):
         os.kill(emulator.pid, signal.SIGTERM)

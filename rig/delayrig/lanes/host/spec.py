@@ -11,7 +11,7 @@ PORT = "@PORT@"
 REPORT_FD = "@FD@"
 """The placeholder in the sandbox's words for the descriptor of its reports."""
 REALTIME = "--realtime=50"
-"""The emulator's priority, above any subject; omitted if this user may not have it."""
+"""The emulator's option for a priority above any subject's, left out if the user may not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Spec:
     lines: list[str]
     """The actions on the subject in the words of its hazards (images/agent/spec.h)."""
     box: list[str] = field(default_factory=list)
-    """The words before the subject's that confine it; empty: it is not confined."""
+    """The command line before the subject's that confines it; empty: it is not confined."""
     writable: list[str] = field(default_factory=list)
     """The files that the subject owns and may write."""
 
@@ -45,7 +45,7 @@ class Spec:
 
     @property
     def awaits_accept(self) -> bool:
-        """Returns True if something is to be done before the subject's first request is served."""
+        """Returns True if an action must run before the emulator serves the first request."""
         return bool(self.number_of("siblings") or self.number_of("realtime_denied"))
 
 

@@ -32,14 +32,14 @@ class Ended:
     voluntary_switches: int
     involuntary_switches: int
     left: int = 0
-    """The number of processes that it left behind, which were ended."""
+    """The number of processes that it left behind. They were ended."""
 
 
 class PlainSubject:
     """A child that begins with `go()`."""
 
     line = -1
-    """A descriptor that is readable when there is news; -1: only the signal of its end."""
+    """A descriptor that is readable when its state changes; -1: only SIGCHLD shows its end."""
 
     def __init__(self, words: Sequence[str], settings: children.ChildSettings, output: int) -> None:
         self._words, self._settings, self._output = words, settings, output
@@ -96,12 +96,12 @@ class BoxedSubject:
         """Returns the subject's id in this process's namespace."""
         try:
             room = socket.CMSG_SPACE(CREDENTIALS.size)
-            message, told, _, _ = self._socket.recvmsg(MESSAGE_BYTES, room)
+            message, ancillary, _, _ = self._socket.recvmsg(MESSAGE_BYTES, room)
         except TimeoutError:
-            message, told = b"", []
-        if message != b"ready" or not told:
+            message, ancillary = b"", []
+        if message != b"ready" or not ancillary:
             raise SubjectLostError("the subject's sandbox did not start")
-        return int(CREDENTIALS.unpack(told[0][2][: CREDENTIALS.size])[0])
+        return int(CREDENTIALS.unpack(ancillary[0][2][: CREDENTIALS.size])[0])
 
     def go(self) -> None:
         """Lets the subject run its first instruction."""

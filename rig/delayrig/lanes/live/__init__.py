@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell in a guest in real time: the line to its agent, its pace, the emulator outside."""
+"""The parts of a cell in a guest in real time: agent, emulator, machine, and speed of the cores."""

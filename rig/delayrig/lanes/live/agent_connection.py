@@ -44,7 +44,7 @@ class ClockReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestClock:
-    """A guest's clock beside this host's, by two readings: before the subject and after it."""
+    """A guest's clock compared with this host's by two readings: before and after the subject."""
 
     begin: ClockReading
     end: ClockReading
@@ -54,10 +54,10 @@ class GuestClock:
             raise LostGuestError("the guest's clock went backwards")
 
     def to_host_ns(self, guest_ns: int) -> int:
-        lived_ns = self.end.guest_ns - self.begin.guest_ns
+        span_ns = self.end.guest_ns - self.begin.guest_ns
         drift_ns = self.end.offset_ns - self.begin.offset_ns
         since_ns = guest_ns - self.begin.guest_ns
-        return guest_ns + self.begin.offset_ns + drift_ns * since_ns // lived_ns
+        return guest_ns + self.begin.offset_ns + drift_ns * since_ns // span_ns
 
     def translate(self, events: list[Event]) -> list[Event]:
         return [
@@ -130,7 +130,7 @@ class Line:
         answer = await self.hear(ANSWER_LIMIT_S)
         after_ns = time.monotonic_ns()
         if not answer.isdecimal():
-            raise LostGuestError(f"the guest said {answer!r} where its time was asked for")
+            raise LostGuestError(f"the guest said {answer!r} instead of its time")
         return ClockReading(before_ns=before_ns, guest_ns=int(answer), after_ns=after_ns)
 
     async def hang_up(self) -> None:

@@ -19,7 +19,7 @@ BOOT_LIMIT_S = 150.0
 """The limit of a boot. A rehearsal that never ends takes 60 s of it (images/agent/live_agent.c)."""
 PAUSE_LIMIT_S = 60.0
 SPARE_S = 60.0
-"""The time of a slow guest besides its subject's."""
+"""The time that a slow guest may take in addition to its subject's."""
 ALONE_S = 5.0
 """The time for a subject to notice that its emulator is gone."""
 
@@ -42,7 +42,7 @@ class Conversation:
     extra_s: int = 0
     """Additional time for the subject, also after its emulator's end."""
     _moments: dict[Origin, asyncio.Future[float]] = field(default_factory=dict)
-    """The times of the subject's start and acceptance, by this process's event loop."""
+    """The times of the subject's start and acceptance, by the clock of the event loop."""
 
     async def hold(self) -> GuestClock:
         """Runs the conversation from the guest's call until its results are in its memory."""
@@ -55,7 +55,7 @@ class Conversation:
             gone.result()
             raise LostGuestError("QEMU ended by itself")
         finally:
-            await _cancelled([gone, holding])
+            await _cancel([gone, holding])
 
     async def _hold(self) -> GuestClock:
         loop = asyncio.get_running_loop()
@@ -76,10 +76,10 @@ class Conversation:
         try:
             await self.line.say("go")
             await self._accompany(changing)
-            # The window in which the subject ended must end before anything else runs.
+            # The plugin's window in which the subject ended must be over before the limits go.
             await asyncio.sleep(WINDOW_MS / 1000)
         finally:
-            await _cancelled(changing)
+            await _cancel(changing)
             put_back(threads)
         await self.pace.end()
         end = await self.line.read_clock()
@@ -96,21 +96,21 @@ class Conversation:
         if not self._moments[origin].done():
             self._moments[origin].set_result(asyncio.get_running_loop().time())
 
-    async def _change_speeds(self, whose: str, changes: Iterator[SpeedChange]) -> None:
+    async def _change_speeds(self, hazard: str, changes: Iterator[SpeedChange]) -> None:
         for change in changes:
             began_s = await asyncio.shield(self._moments[change.when.origin])
             due_s = began_s + change.when.after_ms / 1000
             await asyncio.sleep(due_s - asyncio.get_running_loop().time())
-            await self.pace.change(whose, change)
+            await self.pace.change(hazard, change)
         await asyncio.get_running_loop().create_future()
 
     def _speed_tasks(self) -> set[asyncio.Task[None]]:
-        """Starts the tasks that change speeds. The first changes are done when this returns."""
+        """Starts the tasks that change speeds. The first changes are left to `Pace.begin()`."""
         tasks = set()
-        for whose, changes in self.speeds.items():
+        for hazard, changes in self.speeds.items():
             first, later = split_changes(changes)
-            self.pace.set_first(whose, first)
-            tasks.add(asyncio.create_task(self._change_speeds(whose, later)))
+            self.pace.set_first(hazard, first)
+            tasks.add(asyncio.create_task(self._change_speeds(hazard, later)))
         return tasks
 
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
@@ -129,7 +129,7 @@ class Conversation:
         except TimeoutError:
             raise LostGuestError(f"the guest did not end within {limit_s:.0f} s") from None
         finally:
-            await _cancelled(ours)
+            await _cancel(ours)
 
     async def _accept(self) -> None:
         if self.emulator is None:
@@ -155,12 +155,13 @@ class Conversation:
                     self.watch.ended(ENDED)
                     return
                 case other:
-                    raise LostGuestError(f"the guest said {other!r}, which was not asked for")
+                    raise LostGuestError(f"the guest said {other!r}, which was not expected")
 
     async def _be_alone(self) -> None:
-        """Waits for the emulator's end, after which the subject must end soon.
+        """Waits for the emulator's end. The subject must end within `ALONE_S` after that.
 
-        If the emulator hung up on the subject, the subject itself may have to be ended.
+        If it does not and the emulator hung up on it, the agent is asked to end it. Otherwise
+        raises `LostGuestError`.
         """
         if self.emulator is None:
             return
@@ -170,7 +171,7 @@ class Conversation:
             await self.line.say("alone")
             return
         raise LostGuestError(
-            f"the emulator ended with {self.emulator.process.returncode}, and its subject did not"
+            f"the emulator ended with {self.emulator.process.returncode}; its subject did not"
         )
 
 
@@ -185,7 +186,7 @@ def split_changes(
     return first, iter(())
 
 
-async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
     tasks = list(tasks)
     for task in tasks:
         task.cancel()

@@ -34,7 +34,7 @@ class LiveEmulator:
     _arrived: int
     _release: int
     rights: EmulatorRights | None = None
-    """The rights, which are known before anyone else sees the emulator."""
+    """Its rights, which `running_emulator()` sets before it yields."""
 
     async def wait_accepted(self) -> None:
         await _readable(self._arrived)
@@ -45,15 +45,15 @@ class LiveEmulator:
         return bool(os.read(self._arrived, 1))
 
     def release(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # Its end is noticed elsewhere.
+        with contextlib.suppress(BrokenPipeError):  # The conversation notices its end.
             os.write(self._release, b"\0")
 
     async def end(self) -> EmulatorEnd:
-        """Ends it in good order, with complete events; returns how it ended."""
+        """Ends the emulator so that its events are complete; returns how it ended."""
         if not await self._ends_within(GRACE_S):
-            self._tell(signal.SIGTERM)
+            self._send(signal.SIGTERM)
         if not await self._ends_within(END_S):
-            self._tell(signal.SIGKILL)
+            self._send(signal.SIGKILL)
             await self.process.wait()
         code = self.process.returncode or 0
         return EmulatorEnd(
@@ -63,12 +63,12 @@ class LiveEmulator:
         )
 
     async def kill(self) -> None:
-        self._tell(signal.SIGKILL)
+        self._send(signal.SIGKILL)
         await self.process.wait()
         for fd in (self._arrived, self._release):
             os.close(fd)
 
-    def _tell(self, number: signal.Signals) -> None:
+    def _send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
 
@@ -108,13 +108,16 @@ async def running_emulator(
 
 
 async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> LiveEmulator | None:
-    (ready, tell_ready), (arrived, tell), (hear, release) = os.pipe(), os.pipe(), os.pipe()
-    theirs = (tell_ready, tell, hear)
+    ready, their_ready = os.pipe()
+    arrived, their_arrived = os.pipe()
+    their_release, release = os.pipe()
+    theirs = (their_ready, their_arrived, their_release)
     with (folder / LOG).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
             *before,
             *die_with_parent(words),
-            *("--ready-fd", str(tell_ready), "--barrier-fds", f"{tell},{hear}"),
+            *("--ready-fd", str(their_ready)),
+            *("--barrier-fds", f"{their_arrived},{their_release}"),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -69,9 +69,10 @@ def _make_net(connect: str | None) -> PrivateNet | None:
 def make_live_machine(
     hardware: Hardware, *, log: Path, connect: str | None, paths: Paths
 ) -> Machine:
-    """Returns a machine of libvirt's embedded driver, or of `connect`; plain QEMU without libvirt.
+    """Returns a domain of the libvirt at `connect`, by default of its embedded driver.
 
-    Plain QEMU is also used for a guest with a console for a person, which our domains lack.
+    Returns plain QEMU if `connect` asks for it, if libvirt's Python binding is not installed, or
+    if the guest has a console for a user, which the rig's domains do not have.
     """
     if connect == PLAIN or hardware.talk is not None:
         return QemuMachine(hardware, log=log, cpu=0)

@@ -25,7 +25,7 @@ WINDOW_MS = 100
 OFF_PART_MAX = 0.2
 """The largest tolerated deviation, as a part of a window."""
 MIPS_MIN = 0.05
-"""The least speed, because 0 would be no limit at all."""
+"""The lowest speed. The plugin takes 0 as no limit."""
 US_PER_MS = 1000
 SOCKET_NAME_BYTES_MAX = len("asks-") + 20
 ANSWER_S = 10.0
@@ -35,12 +35,12 @@ PRIORITY = 1
 BUSY_PART_MAX = 0.7
 """The part of this host that paced CPUs may use at that priority without starving it."""
 HOST_MIPS = 300
-"""The speed that a host CPU emulates at least, even for work at which QEMU is slow."""
+"""The lowest speed at which a host CPU emulates, even for work at which QEMU is slow."""
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 
 class Pace:
-    """The plugin of one guest. Its files are in `folder`, whose path must be short."""
+    """The CPU plugin of one guest. Its files are in `folder`, whose path must be short."""
 
     def __init__(
         self, core_mips: Sequence[float], folder: Path, governor_words: Sequence[str] = ()
@@ -67,18 +67,18 @@ class Pace:
             return ["* auto"]
         return [self._speed_command(core, 0) for core in range(len(self.core_mips))]
 
-    async def change(self, whose: str, change: SpeedChange) -> None:
-        """Changes a speed from now on. Changes by different hazards to one core are multiplied."""
-        for core in self._put(whose, change):
+    async def change(self, hazard: str, change: SpeedChange) -> None:
+        """Changes a speed from now on. The factors of several hazards for a core are multiplied."""
+        for core in self._put(hazard, change):
             await self.tell(self._speed_command(core, change.ramp_ms))
 
-    def set_first(self, whose: str, changes: Iterable[SpeedChange]) -> None:
+    def set_first(self, hazard: str, changes: Iterable[SpeedChange]) -> None:
         for change in changes:
-            self._put(whose, change)
+            self._put(hazard, change)
 
-    def _put(self, whose: str, change: SpeedChange) -> Sequence[int]:
+    def _put(self, hazard: str, change: SpeedChange) -> Sequence[int]:
         """Records the change, and returns its cores."""
-        parts = self._parts.setdefault(whose, [1.0] * len(self.core_mips))
+        parts = self._parts.setdefault(hazard, [1.0] * len(self.core_mips))
         cores = range(len(parts)) if change.core is None else [change.core]
         for core in cores:
             parts[core] = change.part
@@ -118,8 +118,8 @@ class Pace:
 async def prefer(machine: Machine, core_mips: Sequence[float]) -> list[int]:
     """Gives QEMU's threads priority over ordinary work on this host; returns these threads.
 
-    It changes nothing if this user may not do that, or if CPUs or kernel would leave the host no
-    time.
+    Returns none and changes nothing if this user may not do that, if the guest needs more than
+    `BUSY_PART_MAX` of the host's CPUs, or if the kernel does not limit real-time threads.
     """
     wanted = sum(core_mips) / HOST_MIPS / len(os.sched_getaffinity(0))
     if wanted > BUSY_PART_MAX or kernel_line(RT_RUNTIME) == "-1":
@@ -140,7 +140,7 @@ def _threads_beside(thread: int) -> list[int]:
 
 
 def put_back(threads: Sequence[int]) -> None:
-    """Makes the threads ordinary again. Call it before the limits are removed."""
+    """Gives the threads ordinary priority again. Call this before the limits are removed."""
     for thread in threads:
         with contextlib.suppress(ProcessLookupError):
             os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
@@ -149,9 +149,9 @@ def put_back(threads: Sequence[int]) -> None:
 def _is_off(window: Window) -> bool:
     """Returns True if the core was off its speed by more than `OFF_PART_MAX` of the window.
 
-    The plugin's `kept` allows 2 %, within which it holds a core that computes. If the core sends
-    packets or runs code for the first time, QEMU works without executing instructions, like a real
-    bus or a cold cache.
+    The plugin's own limit for `kept` is 2 %, which it can hold for a core that only computes. If
+    the core sends packets or runs code for the first time, QEMU also does work of its own, which
+    takes time as a bus or a cold cache does on a real machine.
     """
     span_ns = window.t_ns - window.from_ns
     return not window.kept and abs(window.short_ns) > OFF_PART_MAX * span_ns

@@ -42,7 +42,7 @@ class Errand:
     words: Sequence[str]
     deadline_ms: int
     rehearsal: Sequence[str] = ()
-    """The words of a rehearsal, in which code is translated; empty: no rehearsal."""
+    """The arguments of a rehearsal, in which QEMU translates the code; empty: no rehearsal."""
     spec_lines: Sequence[str] = ()
     """Additional lines of the agent's specification (images/agent/spec.h)."""
 
