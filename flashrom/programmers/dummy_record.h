@@ -6,8 +6,6 @@
 #include "link/fault.h" /* from emulators/ */
 #include "log.h"
 #include "record/events.h"
-#include "record/jsonl.h"
-#include "record/outfile.h"
 
 /** The events file of a dummy programmer. Without a file the functions do nothing. */
 struct dummy_record {
