@@ -66,7 +66,7 @@ class VictimRun:
         else:
             raise AssertionError((self.folder / "said").read_text(errors="replace"))
         self.assert_nobody_left()
-        assert not list(self.scratch.iterdir())
+        assert [str(path) for path in self.scratch.rglob("*")] == []
 
     def processes(self) -> dict[int, str]:
         """Returns the command lines of all processes of this run, by their ids."""

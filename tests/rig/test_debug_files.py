@@ -12,6 +12,7 @@ from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch
 from delayrig.setup.apt import derive_debug_suite
+from delayrig.setup.scratch import OURS
 from delayrig.subjects import debug_files
 from delayrig.subjects.debug_files import (
     build_id_of,
@@ -205,3 +206,16 @@ def test_debug_packages_are_beside_the_archive_or_where_apt_says(
 ) -> None:
     source = derive_debug_suite("trixie", targets, OS_RELEASE, {}, named=named)
     assert f"URIs: {uri}\nSuites: trixie-debug\n" in source
+
+
+def test_scratch_folder_of_a_killed_fetch_is_one_that_the_next_start_removes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Apt:
+        def __init__(self, folder: Path, *_: str) -> None:
+            raise NotProvidedError(folder.name, "killed here")
+
+    monkeypatch.setattr(debug_files, "_Apt", Apt)
+    with pytest.raises(NotProvidedError) as caught:
+        fetch_debug_files(SUITE, ["cd" * 20], "amd64", "a source")
+    assert OURS.fullmatch(caught.value.what)

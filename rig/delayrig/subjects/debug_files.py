@@ -14,7 +14,6 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -23,6 +22,7 @@ from delayrig.base.atomic_file import whole_folder
 from delayrig.base.errors import NotProvidedError
 from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing, find_paths
+from delayrig.base.scratch import ScratchFolder
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.apt import ANSWER_LIMITS, DATES_COMMAND, date_options, derive_debug_suite
 from delayrig.setup.command import answer, redact
@@ -118,7 +118,7 @@ def fetch_debug_files(
     `source` is a .sources file in place of this machine's archive. Raises `NotProvidedError` if
     there is no such archive, or if it cannot be reached.
     """
-    with TemporaryDirectory() as scratch:
+    with ScratchFolder() as scratch:
         folder = Path(scratch)
         apt = _Apt(folder, architecture, source or archive_source(suite, derive_debug_suite))
         apt.run("update", "--error-on=any")
