@@ -27,6 +27,7 @@ NOBODY = 65534
 TEMPORARY_BYTES_MAX = 16 << 20
 TREES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders of their own on others."""
+KEYS = "/proc/keys"
 FACTS = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu")
 PROBE_S = 20
 CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
@@ -73,7 +74,9 @@ def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
     for path in FACTS:
         words += ["--ro-bind-try", path, path]
     temporary = folder_words(Path("/tmp"), temporary_bytes_max)
-    return [*words, "--proc", "/proc", "--dev", "/dev", *temporary]
+    # A process may list its user's keys, whichever session they are from (proc_keys(5)).
+    no_keys = ["--ro-bind", "/dev/null", KEYS] if Path(KEYS).exists() else []
+    return [*words, "--proc", "/proc", *no_keys, "--dev", "/dev", *temporary]
 
 
 def folder_words(folder: Path, bytes_max: int) -> list[str]:
