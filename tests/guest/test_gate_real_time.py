@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Gates in real time: pairs of rounds decide, as far as this machine's noise allows."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -96,4 +97,5 @@ def test_moved_to_a_fast_core_is_refused_whatever_the_baseline(
     assert code in (ExitCode.UNSAFE, IN_DOUBT), said
     if code == ExitCode.UNSAFE:
         assert decision.deciding[0].id in said.splitlines()[0]
-        assert "1 s synchronisation wait" in said.splitlines()[0]
+        # The bus or the delay witness: whichever saw the wait shorter.
+        assert re.search("1 s (synchronisation wait|asked)", said.splitlines()[0])
