@@ -26,7 +26,7 @@ BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
-"""How much longer than a whole image of the part a file of the subject may become."""
+"""The size of a file of the subject beyond that of a whole image of the part."""
 DUMMY_SPARE_BYTES = 96 << 20
 """The same if the subject contains the part and writes its events.
 

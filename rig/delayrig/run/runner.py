@@ -121,7 +121,7 @@ async def _run_held(
                 async with open_cluster(requests[0], paths, progress.preparing) as cluster:
                     await cluster.work(runs, scheduler, progress.finished)
             else:
-                # Of cells with a lane of their own, only as many run at a time as suit that lane.
+                # Cells with a lane of their own run only as many at a time as suit that lane.
                 own = lane is requests[0].lane
                 jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
