@@ -119,12 +119,12 @@ class Bench:
             exit_code = _exit_code(words, output.fileno(), self.limit_s)
             ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
-        said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
-        last_line = next(filter(None, map(str.strip, reversed(said.splitlines()))), "")
+        printed = (folder / "stdout.txt").read_text("utf-8", errors="replace")
+        last_line = next(filter(None, map(str.strip, reversed(printed.splitlines()))), "")
         left = Left(
             exit_code=exit_code,
             at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
-            said=said,
+            said=printed,
             content=_bytes(folder / "after.bin"),
             read_back=_bytes(folder / "read.bin"),
         )

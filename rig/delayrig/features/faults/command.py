@@ -91,5 +91,5 @@ def _show(run: campaign.FaultRun) -> None:
     )
     click.echo(f"{line} ({run.faults} faults, {run.host_s:.1f} s)")
     if is_finding(run.end) or run.emulator is campaign.EmulatorEnd.FAILED:
-        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
+        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; printed: {run.said}")
         click.echo(f"    again: {run.rerun}")

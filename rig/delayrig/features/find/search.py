@@ -132,9 +132,9 @@ def why_not(result: CellResult, own: CellResult | None = None) -> str:
         case Ending.DONE:
             return "the data is wrong, and it did not notice"
         case Ending.FAILED if _changed(result):
-            return "it failed after it had begun to change the part, and said so"
+            return "it reported a failure after it had begun to change the part"
         case Ending.FAILED:
-            return "it failed before it changed the part, and said so"
+            return "it reported a failure before it changed the part"
         case Ending.CRASHED:
             return "it crashed"
         case _ if result.unfinished:

@@ -149,10 +149,10 @@ def explained(label: str) -> Iterator[None]:
         raise _explained(label, error.strerror or str(error)) from error
 
 
-def _explained(label: str, said: str) -> BadInputError:
-    first = said.strip().partition("\n")[0]
+def _explained(label: str, message: str) -> BadInputError:
+    first = message.strip().partition("\n")[0]
     for word, (what, hint) in HINTS.items():
-        if word in said.lower():
+        if word in message.lower():
             return BadInputError(f"history {label}: {what}: {first}", hint=hint)
     return BadInputError(
         f"history {label}: {first}", hint=f"see the documentation of its database, {ANOTHER}"
