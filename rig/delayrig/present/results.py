@@ -22,7 +22,7 @@ CONTRAST_STYLES = {
     ContrastVerdict.MISSING: "bold red",
     ContrastVerdict.UNJUDGED: "yellow",
 }
-UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
+UNWATCHED = "No canary and control were among the cells: nothing shows that the rig detects faults."
 ANSWERS = {
     ExitCode.PASS: "Nothing was timed too short but what was expected",
     ExitCode.UNSAFE: "Something was timed too short",
