@@ -247,7 +247,7 @@ def test_canary_that_flies_on_or_a_convicted_control_is_a_fault_whatever_else_is
 def test_gate_that_nothing_watches_is_in_doubt(watch: list[CellResult]) -> None:
     decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), *watch)])
     assert decision.exit_code == 4
-    assert "nothing shows that the rig sees" in decision.lines[0]
+    assert "nothing shows that the rig detects faults" in decision.lines[0]
 
 
 def with_delays(name: str, *, seen: int, judged: int, visible_ns: int) -> CellResult:

@@ -288,7 +288,7 @@ def _machinery(header: RunHeader) -> dict[str, str]:
 
 def _unwatched(watching: Iterable[CellResult]) -> list[str]:
     names = " and no ".join(sorted(set(WATCHING) - {Role(cell.role) for cell in watching}))
-    return [f"no {names} was run: nothing shows that the rig sees"] if names else []
+    return [f"no {names} was run: nothing shows that the rig detects faults"] if names else []
 
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
@@ -332,7 +332,10 @@ def _watching(
     if cell.is_expected:
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
     if not answers:
-        why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"
+        why = (
+            f"the {cell.role} gave no answer, so nothing shows that the rig detects faults:"
+            f" {cell.reason}"
+        )
         return _gate_cell(cell, Outcome.UNSEEN if cell.lane in beside else Outcome.DOUBT, why)
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
     why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
