@@ -332,7 +332,10 @@ def _watching(
     if cell.is_expected:
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
     if not answers:
-        why = f"the {cell.role} gave no answer, so nothing shows that the rig works: {cell.reason}"
+        why = (
+            f"the {cell.role} gave no answer, so nothing shows that the rig detects faults:"
+            f" {cell.reason}"
+        )
         return _gate_cell(cell, Outcome.UNSEEN if cell.lane in beside else Outcome.DOUBT, why)
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
     why = f"the {cell.role} was not {must}, so no verdict can be trusted: {cell.reason}"
