@@ -164,6 +164,11 @@ def rounds_of(folder: Path, name: str) -> list[Path]:
     return [folder / name, *takewhile(Path.is_dir, further)]
 
 
+def baseline_rounds(folder: Path, stored: str) -> list[Path]:
+    """Returns the folders of the baseline's runs; `stored` is the file of its results, or empty."""
+    return [Path(stored).parent] if stored else rounds_of(folder, BASELINE)
+
+
 def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:
     return [
         cell
