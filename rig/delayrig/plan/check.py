@@ -181,7 +181,7 @@ class _Check:
         if not 0 <= owner.content_bytes <= owner.region_kib * 1024:
             raise self._error(
                 f"'{key}.content_bytes' is {owner.content_bytes}",
-                hint=f"write 1 to {owner.region_kib * 1024}, or 0 for the whole region",
+                hint=f"write 1 to {owner.region_kib * 1024} bytes, or 0 for the whole region",
             )
         if owner.pin and not PIN.fullmatch(owner.pin):
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
