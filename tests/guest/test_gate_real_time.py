@@ -83,7 +83,7 @@ def test_two_rounds_claim_nothing(paths: Paths, tmp_path: Path, host_plan: str) 
     code, decision, said = gate(paths, tmp_path / "out", QUICK, QUICK, *words)
     assert code == IN_DOUBT, said
     assert decision.outcome is Outcome.DOUBT
-    assert "claim nothing" in said or "could not keep up" in said
+    assert "show nothing" in said or "could not keep up" in said
 
 
 @pytest.mark.long("a round of live cells; quick: tests/guest/test_live.py convicts the same move")

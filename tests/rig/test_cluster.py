@@ -227,7 +227,7 @@ async def be_a_client_of(asked: ClusterOptions) -> None:
 
 
 @pytest.mark.parametrize("ask", [work_for, be_a_client_of])
-@pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it says nothing")])
+@pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it does not answer")])
 def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
     ask: Callable[[ClusterOptions], Coroutine[None, None, None]],
     is_taken: bool,

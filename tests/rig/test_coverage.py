@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Coverage: the delay sites that cells reached, and the changed waits that no cell reached."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,7 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.paths import Paths, find_paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.gate_judge import decide
+from delayrig.decision.gate_judge import Terms, decide
 from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.coverage import (
     Build,
@@ -345,6 +346,22 @@ def test_report_has_sites_by_file(gate: Path, flashrom: Flashrom, faster: Flashr
     html = coverage_html(find_gate_coverage(*sides_of(gate)))
     assert "1 of 6 delay sites were reached by 1 cell." in html
     assert "the changed wait in probe was reached in none" in html
+
+
+def test_command_reads_the_calls_of_a_stored_baseline(
+    gate: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_gate(gate, flashrom, faster, faster.through("probe", 0))
+    stored = gate.parent / "other" / BASELINE
+    shutil.copytree(gate, stored.parent)
+    shutil.rmtree(gate / BASELINE)
+    *_, paths = sides_of(gate)
+    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: paths)
+    runs = [read_results(folder) for folder in (stored, gate / CANDIDATE)]
+    terms = Terms(stored=str(stored / "results.json"))
+    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decide(runs[:1], runs[1:], terms)))
+    _, second, *_ = answer_of("coverage", gate).splitlines()
+    assert second == "the changed wait in probe was reached in none"
 
 
 def test_command_prints_the_coverage_of_a_gate(

@@ -202,8 +202,12 @@ def test_search_for_a_slow_one_runs_what_did_the_job_with_ours_too() -> None:
         ("right, with a short wait", Job.WRITE, HARMLESS),
         ("right, with a short wait", Job.PROBE, "waits were cut short, but the job changes"),
         ("wrong, not noticed", Job.WRITE, "the data is wrong, and it did not notice"),
-        ("verification failed", Job.WRITE, "it failed after it had begun to change the part"),
-        ("no part found", Job.WRITE, "it failed before it changed the part"),
+        (
+            "verification failed",
+            Job.WRITE,
+            "it reported a failure after it had begun to change the part",
+        ),
+        ("no part found", Job.WRITE, "it reported a failure before it changed the part"),
         ("crashed", Job.WRITE, "it crashed"),
         ("polls for ever", Job.WRITE, "it hung"),
         ("still at work", Job.WRITE, "it was still at work"),
@@ -219,7 +223,7 @@ def test_job_that_changes_nothing_and_fails_is_no_failed_verification() -> None:
     """A search once shrank to such a failure: \"Please specify which chip definition to use\"."""
     detected = result(make_cell(job=Job.DETECT), **SEEN["verification failed"])
     assert not shows(Symptom.VERIFY_FAILED, detected)
-    assert why_not(detected) == "it failed before it changed the part, and said so"
+    assert why_not(detected) == "it reported a failure before it changed the part"
 
 
 def test_command_that_came_too_early_without_harm_is_no_harmless_poll() -> None:

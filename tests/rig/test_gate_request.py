@@ -106,7 +106,10 @@ def test_interrupted_run_is_no_baseline(tmp_path: Path) -> None:
 
 def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> None:
     other = make_result(msgspec.structs.replace(HERE, subject="debian:trixie"))
-    for cells, found in (([make_result(HERE), other], "2 subjects"), ([], "0 subjects")):
+    for cells, found in (
+        ([make_result(HERE), other], "2 measured subjects"),
+        ([], "0 measured subjects"),
+    ):
         write_results(Results(run=make_run_header(), cells=cells), tmp_path)
         with pytest.raises(BadInputError, match=found) as caught:
             read_baseline(tmp_path)

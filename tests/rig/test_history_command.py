@@ -325,7 +325,7 @@ def test_read_only_history_costs_a_warning_and_can_be_read(url: str, tmp_path: P
         folder.chmod(0o755)
     assert done.returncode == 0, done.stderr
     assert "warning: not kept in the history" in done.stderr
-    assert "make it and its folder writable" in done.stderr or "yours to write" in done.stderr
+    assert "make it and its folder writable" in done.stderr or "be allowed to write" in done.stderr
     assert done.stdout.split() == ["1"]
     assert (folder / "h.sqlite").read_bytes() == before
 

@@ -289,7 +289,7 @@ def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
     assert (old.run.rig_version, old.run.results_sha256) == ("0.0.9", None)
     (cell,) = old.cells
     assert (cell.total_ns, cell.user_ns, cell.inputs_sha256) == (5_000_000, 1, None)
-    with pytest.raises(BadInputError, match="no more than figures"):
+    with pytest.raises(BadInputError, match="kept only the figures"):
         store.load(1)
     assert store.add([finished(make_run(1, {"a": 1}))]).numbers == [2]
     assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]

@@ -224,7 +224,7 @@ def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) 
     ("at", "says"),
     [
         *((f'machine = "{name}"', f"unknown machine '{name}'") for name in ("mt8713", "10:x")),
-        ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' stands beside"),
+        ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' cannot be used with"),
         ("mips = 20", "key 'cell[0].at.cores' is missing"),
         ("cores = 2", "key 'cell[0].at.mips' is missing"),
         ("cores = 2, mips = 0.5", "key 'cell[0].at.mips' is 0.5"),

@@ -205,9 +205,9 @@ def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
     [
         ({}, ""),
         ({"programmer": Programmer.SERPROG_IP, "arch": Arch.ARM64}, ""),
-        ({"lane": LaneName.LIVE}, "virtual lane alone"),
-        ({"lane": LaneName.HOST}, "virtual lane alone"),
-        ({"arch": Arch.ARM64}, "x86_64 guests alone"),
+        ({"lane": LaneName.LIVE}, "only on the virtual lane"),
+        ({"lane": LaneName.HOST}, "only on the virtual lane"),
+        ({"arch": Arch.ARM64}, "only in x86_64 guests"),
     ],
 )
 def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: str) -> None:

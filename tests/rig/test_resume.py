@@ -202,7 +202,7 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
     assert code == 0
     assert ", 1 lost." in answer(results, code)
     report = report_of_run(results)
-    assert f"Lost by the rig, and says nothing: {cells[3].id}: it hung" in report.lines
+    assert f"Lost by the rig, so not judged: {cells[3].id}: it hung" in report.lines
     assert f"Lost by the rig and run once more: {cells[4].id}: it died" in report.lines
     assert report.cases[4].properties["retried_after"] == "it died"
 

@@ -283,7 +283,7 @@ def test_good_doubtful_and_failed_gates_say_so() -> None:
     doubt = told(several(BEFORE, [SECOND] * 2), [*several(AFTER, [SECOND])])
     assert doubt == "In doubt: 1 cell of 2 gave no sure answer"
     skipped = [timed(side, verdict=Verdict.SKIPPED) for side in (BEFORE, AFTER)]
-    assert told(skipped[:1], skipped[1:]) == "In doubt: nothing shows that the rig sees"
+    assert told(skipped[:1], skipped[1:]) == "In doubt: nothing shows that the rig detects faults"
     lost = timed(AFTER, verdict=Verdict.INFRA_ERROR)
     assert told([timed(BEFORE)], [lost]) == "No answer: the rig itself failed"
 

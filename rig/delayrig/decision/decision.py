@@ -24,7 +24,7 @@ class Outcome(StrEnum):
     DOUBT = "doubt"
     PASS = "pass"
     UNSEEN = "unseen"
-    """Neither subject could be observed there; `blind` says what that leaves out."""
+    """The cell could not be judged, for a reason that does not prevent a Yes; `why` names it."""
 
     @property
     def gravity(self) -> int:
@@ -55,10 +55,10 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
     figure: str
     baseline_ns: int
-    """The baseline's time, plus the time that it should have waited and did not."""
+    """The baseline's time plus `added_ns`."""
     candidate_ns: int
     added_ns: int = 0
-    """The part of `baseline_ns` that the baseline did not wait."""
+    """The time that the baseline should have waited and did not, but the candidate waited."""
     low_pct: float
     high_pct: float
     limit_pct: float
@@ -82,7 +82,7 @@ class Excess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateCell(msgspec.Struct, frozen=True, kw_only=True):
-    """One place of the plan, with both subjects in it; `id` is the candidate's."""
+    """The result of both subjects in one place of the plan; `id` is the candidate's cell."""
 
     id: str
     lane: str
@@ -119,7 +119,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str = ""
-    """Its name in answers: a commit, a version or the user's word."""
+    """Its name in answers: its commit, or the name given with `--label`."""
     version: str = ""
     sha256: str = ""
     stored: str = ""
@@ -176,7 +176,7 @@ def read_decision(folder: Path) -> Decision:
     decision = read_versioned(path, Decision, schema=SCHEMA)
     if decision.exit_code not in EXIT_CODES.values():
         raise BadInputError(
-            f"{path}: key 'exit_code' is {decision.exit_code}, which no gate ends with",
-            hint="mend the file, or run the gate again",
+            f"{path}: key 'exit_code' is {decision.exit_code}, which is no exit code of a gate",
+            hint="restore the file, or run the gate again",
         )
     return decision

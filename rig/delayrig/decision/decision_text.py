@@ -116,14 +116,14 @@ WORDS = {
 
 
 def group_words(group: FaultGroup) -> str:
-    """Returns the words of a fault with where it is and in how many cells."""
+    """Returns the fault's text, its first cell, the number of other cells, and why it is known."""
     places = f"{group.cells[0]} and {len(group.cells) - 1} more" if group.cells[1:] else ""
     known = f" (accepted: {group.known})" if group.known else ""
     return f"{fault_words(group.fault)}, in {places or group.cells[0]}{known}"
 
 
 def _changes(decision: Decision) -> str:
-    """Returns in how many cells faults are new, as before or mended, and what was compared."""
+    """Returns the number of cells with new, unchanged and mended faults, and of compared cells."""
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     parts = []
     for words, changes in (
@@ -179,13 +179,13 @@ def _net(decision: Decision, figure: str) -> str:
 
 
 def _worst(found: list[tuple[GateCell, Excess]]) -> str:
-    """Returns words on the worst cell in percent, and whether it is too small to be a reason."""
+    """Returns the cell with the largest excess in percent, and notes if that is within a limit."""
     cell, item = max(found, key=lambda pair: pair[1].pct)
     if len(found) == 1:
         return ""
     if item.more_ns <= 0:
         return "; no cell takes more"
-    excused = ", so that is no reason" if item.is_excused else ""
+    excused = ", so that is allowed" if item.is_excused else ""
     words = excess_words(item).removeprefix(f"{item.figure} ")
     return f"; the worst cell is {cell.id}: {words}{excused}"
 

@@ -26,15 +26,15 @@ INSTRUCTIONS = 64
 COMMAND_INSTRUCTIONS = 2048
 """The same for the code between two commands to the part."""
 LACK_PART_MAX = 0.05
-"""The part by which the lack of the same wait may grow: interruptions come at no fixed time."""
+"""The fraction by which the missing time of the same wait may grow: interruptions are random."""
 COMMAND_LACK_PART_MAX = 0.15
-"""The same for commands: a program of realtime priority, which waits as long, sends them faster."""
+"""The same for commands: a program at realtime priority waits as long, but sends them faster."""
 PERIODS_TO_MEET = 4
-"""The number of its periods in which a hazard surely meets a wait of the program."""
+"""A hazard is sure to interrupt a wait once the program has waited this many of its periods."""
 OFTEN_MIN, MET_SELDOM = 16, 4
-"""The fewest short waits that show how often waits are cut short; and a factor.
+"""The smallest number of short waits whose share is judged, and a factor.
 
-A hazard cannot meet half of the waits that are shorter than its period by this factor.
+A hazard cannot interrupt half of the waits that are shorter than its period by this factor.
 """
 JOB, DATA = "job", "data"
 """The kinds of faults that are not about time."""
@@ -68,7 +68,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     witness: str
     """`chip`, `bus` or `delay`; `data` or `job` if the fault is not about time."""
     what: str
-    """The fault in words that are the same for two builds, also in the file of known faults."""
+    """The fault's text, which is the same for two builds. The file of known faults matches it."""
     where: str = ""
     """The call stack, with lines where they are known."""
     rule: str = ""
@@ -103,16 +103,17 @@ class _Found:
     where: str = ""
     rule: str = ""
     is_often: bool = False
-    """More of its waits are cut short than the cell's hazards can meet."""
+    """True if more of its waits are cut short than the cell's hazards can interrupt."""
     asked_ns: int | None = None
     seen_ns: tuple[int, int] | None = None
 
 
 def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
-    """Returns the range of lengths whose waits are cut short, by the hazard that ends them.
+    """Returns, by hazard, the range of the lengths of waits that it cuts short.
 
-    A hazard meets waits by chance, and each program asks for lengths of its own. So a length counts
-    as cut if another one was cut, and no length between the two was met and yet whole.
+    A hazard interrupts waits at random, and each program requests other lengths. So a length counts
+    as cut if another one was cut, unless a length between the two was surely interrupted and still
+    waited to its end.
     """
     short, met = (
         defaultdict[str, set[int]](set),
@@ -129,7 +130,10 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
 
 
 def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
-    """Returns the lengths between the longest whole one below those cut and the shortest above."""
+    """Returns the lengths above the longest whole one that is below all cut ones.
+
+    They end before the shortest whole one that is above all cut ones.
+    """
     whole = [ns for ns, times in met.items() if times >= 1]
     return range(
         1 + max((ns for ns in whole if ns < min(cut)), default=0),
@@ -138,7 +142,7 @@ def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
 
 
 def _times_met(hazard: Hazard, site: SiteWaits) -> float:
-    """Returns how often a hazard surely met these waits; without a period it meets each."""
+    """Returns how often a hazard surely interrupted these waits; without a period, each of them."""
     if not hazard.phase_ns:
         return site.count
     return site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
@@ -161,7 +165,7 @@ def compare_faults(
     new = _faults_of(now)
     pairs = _matched(old, new, before, now)
     matched = {id(one) for pair in pairs for one in pair}
-    # A job that the baseline does not do either is no fault of a change.
+    # If the job fails in the baseline too, the change did not break it.
     shared = [pair for pair in pairs if pair[1].witness != JOB]
     found = [_changed(one, other, _slack_ns(now, one)) for one, other in shared]
     struck = [cut[each.name] for each in striking(now) if each.name in cut] if before else []
@@ -192,9 +196,9 @@ def _faults_of(cell: CellResult) -> list[_Found]:
         for item in cell.evidence
         if item.witness is not Witness.DELAY
         and item.grade not in DOUBTFUL_GRADES
-        # A job that fails may well leave wrong data, and says so.
+        # A job that reports a failure may leave wrong data.
         and not (item.witness is Witness.IMAGE and cell.verdict in FAILED)
-        # The bus sees a delay that was too short as well; it is one fault.
+        # The bus witness reports the same short delay again.
         and not (item.witness is Witness.BUS and item.requested_ns in judged)
     ]
     found = [*delays, *others]
@@ -225,9 +229,9 @@ def _plain(witness: str, what: str, where: str) -> _Found:
 
 
 def _is_often(site: SiteWaits, cell: CellResult) -> bool:
-    """Returns True if over half of a site's waits are cut short, and the hazards meet few of them.
+    """Returns True if over half of a site's waits are short, but hazards can interrupt only few.
 
-    `cell.waits` counts short and whole waits of a site apart, so both are summed.
+    `cell.waits` counts short and whole waits of a site separately, so both are summed.
     """
     periods_ns = [hazard.phase_ns for hazard in striking(cell) if hazard.phase_ns]
     if not periods_ns or site.short < OFTEN_MIN:
@@ -306,15 +310,15 @@ def _is_same(one: _Found, other: _Found, _before: CellResult | None, _now: CellR
 def _is_same_place(
     one: _Found, other: _Found, _before: CellResult | None, _now: CellResult
 ) -> bool:
-    """Returns True if the same code asks for another time; only where its functions are known."""
+    """Returns True if the same functions request another time; False if functions are unknown."""
     known = UNKNOWN not in one.key and UNKNOWN not in other.key and bool(one.key)
     return known and one.witness == other.witness == Witness.DELAY and one.key == other.key
 
 
 def _is_moved(one: _Found, other: _Found, before: CellResult | None, now: CellResult) -> bool:
-    """Returns True if the same time is asked for by other functions, and the old ones are gone.
+    """Returns True if other functions request the same time, and the old call stack is gone.
 
-    Where the new call stack was in the baseline, or the old one still is in the candidate, they are
+    If the baseline had the new call stack as well, or the candidate still has the old one, they are
     two waits.
     """
     if one.witness != other.witness or one.witness != Witness.DELAY:
@@ -328,7 +332,7 @@ def _stacks(cell: CellResult | None) -> set[tuple[str, ...]]:
 
 
 def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Returns True for the same functions; those of a stripped program may be any."""
+    """Returns True for the same functions, or if some are unknown, as in a stripped program."""
     if UNKNOWN in one or UNKNOWN in other:
         return True
     return one == other
@@ -358,14 +362,14 @@ def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
 
 
 def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
-    """Returns True if it lacks more only because it asks for more: it lasts as long as before."""
+    """Returns True if more time is missing only because more is requested: it lasts as before."""
     if not (one.asked_ns and other.asked_ns and one.seen_ns and other.seen_ns):
         return False
     return other.asked_ns > one.asked_ns and other.seen_ns[0] >= one.seen_ns[0] - slack_ns
 
 
 def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fault:
-    """Returns a fault of the candidate alone, with what the baseline waited there.
+    """Returns a fault of the candidate alone, with the baseline's wait at the same site.
 
     It is not new if a hazard cut waits of its length in the baseline as well: `struck` has these
     lengths.

@@ -189,7 +189,7 @@ def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
 
 
 def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
-    """Returns lines on cells that neither side did, or whose canary or control has no answer."""
+    """Returns lines on cells in which both sides fail, and on cells in the lanes of `unheard`."""
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
     failed = [
         cell for cell in measured if cell.outcome is Outcome.UNSEEN and cell.candidate in FAILED
@@ -206,7 +206,7 @@ Places = dict[str, list[CellResult]]
 
 
 def unanswered(candidate: Sequence[Results]) -> set[str]:
-    """Returns the canaries and controls that have no answer yet, because this machine was busy."""
+    """Returns the canaries and controls that have no answer in any round yet."""
     watching = _watching_by_id(candidate)
     return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
 
@@ -264,7 +264,7 @@ def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
     found = []
     if names:
         found.append(
-            f"the baseline was run with another {', '.join(names)}, so its times say nothing here:"
+            f"the baseline was run with another {', '.join(names)}, so times cannot be compared:"
             " run it again"
         )
     if baseline.seed != candidate.seed:
@@ -288,11 +288,11 @@ def _machinery(header: RunHeader) -> dict[str, str]:
 
 def _unwatched(watching: Iterable[CellResult]) -> list[str]:
     names = " and no ".join(sorted(set(WATCHING) - {Role(cell.role) for cell in watching}))
-    return [f"no {names} was run: nothing shows that the rig sees"] if names else []
+    return [f"no {names} was run: nothing shows that the rig detects faults"] if names else []
 
 
 def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[Excess]) -> Outcome:
-    """Returns the gravest outcome. A gate in which no cell passed decides nothing."""
+    """Returns the gravest outcome; at least a doubt if no cell passed."""
     blind = (Outcome.RIG_FAULT, Outcome.DOUBT)
     found = {c.outcome for c in cells if c.role == Role.MEASURE or c.outcome in blind}
     if Outcome.PASS in found:
@@ -303,10 +303,10 @@ def _gravest(cells: Iterable[GateCell], doubts: Sequence[str], total: Sequence[E
 
 
 def _gravity(cell: GateCell) -> tuple[int, bool, bool, int, float]:
-    """Returns a key that sorts cells: wrong data, then the waits that lack most, then lost jobs.
+    """Returns a key that sorts cells: wrong data, then the shortest waits, then failed jobs.
 
     Waits of flashrom come before those that the rig itself requests, which have no caller, and new
-    faults before those that were there and are worse.
+    faults before those that became worse.
     """
     if cell.outcome is Outcome.UNSAFE:
         is_job = all(fault.witness == JOB for fault in cell.refusing)
@@ -321,7 +321,7 @@ def _gravity(cell: GateCell) -> tuple[int, bool, bool, int, float]:
 def _watching(
     rounds: Sequence[CellResult], unwatched: Sequence[Role], beside: frozenset[str]
 ) -> GateCell:
-    """Judges a canary or a control: one round must have an answer, and every answer be right."""
+    """Judges a canary or a control: a round must have an answer, and all answers must be right."""
     if rounds[0].not_provided:
         blind = Role(rounds[0].role) in unwatched
         outcome = Outcome.RIG_FAULT if blind else Outcome.UNSEEN
@@ -332,10 +332,13 @@ def _watching(
     if cell.is_expected:
         return _gate_cell(cell, Outcome.PASS, f"{cell.role}: as it must be")
     if not answers:
-        why = f"the {cell.role} gave no answer, so nothing shows that the rig sees: {cell.reason}"
+        why = (
+            f"the {cell.role} gave no answer, so nothing shows that the rig detects faults:"
+            f" {cell.reason}"
+        )
         return _gate_cell(cell, Outcome.UNSEEN if cell.lane in beside else Outcome.DOUBT, why)
     must = "convicted" if Role(cell.role) is Role.CANARY else "acquitted"
-    why = f"the {cell.role} was not {must}, so the rig says nothing: {cell.reason}"
+    why = f"the {cell.role} was not {must}, so no verdict can be trusted: {cell.reason}"
     return _gate_cell(cell, Outcome.RIG_FAULT, why)
 
 
@@ -366,7 +369,7 @@ def _gate_cell(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judge:
-    """The judge of one place."""
+    """A judge of single places; its fields are the same for all places of a gate."""
 
     limits: Limits
     comparable: bool
@@ -461,19 +464,19 @@ class _Judge:
             return "times cannot be compared"
         if is_measured(before) or is_unheard(before):
             return ""
-        return f"the baseline was {before.verdict}, so its time is no measure"
+        return f"the baseline was {before.verdict}, so its time cannot be compared"
 
     def _unclaimed(self, rounds: int, cell: CellResult) -> str:
         """Returns why nothing can be claimed about time; empty if something can."""
         if cell.lane == EXACT_LANE:
             return "" if rounds else "it was still at work, so its time is unknown"
         if self.stored:
-            return "a stored baseline ran at another hour: real time is compared side by side"
-        return f"{rounds} rounds of real time claim nothing" if rounds < PAIRS_MIN else ""
+            return "a stored baseline ran earlier: in real time both must run side by side"
+        return f"{rounds} rounds of real time show nothing" if rounds < PAIRS_MIN else ""
 
 
 def _never_counted(cell: CellResult) -> str:
-    """Returns why its time says nothing about the subject in any gate; empty if it does."""
+    """Returns why no gate compares the times of such a cell; empty if gates do."""
     reasons = [hazard_of(word).why_uncounted for word in cell.hazards]
     if min(cell.guest.mips, default=COUNTED_MIPS_MIN) < COUNTED_MIPS_MIN:
         reasons.append("its CPU is slower than those that flashrom runs on")
@@ -481,7 +484,7 @@ def _never_counted(cell: CellResult) -> str:
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
-    """Returns a note on runs of both subjects that this machine made impossible to judge."""
+    """Returns a note on the runs of either subject that gave no answer, with the first reason."""
     count = sum(map(is_unheard, rounds))
     reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
     return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]

@@ -61,7 +61,7 @@ def mark_known(
 
 
 def notes_on(groups: Sequence[FaultGroup], known: Iterable[KnownFault], today: date) -> list[str]:
-    """Returns notes on the file: entries that ran out, and faults that are gone."""
+    """Returns notes on the file: entries that expired, and faults that no longer occur."""
     left = [group for group in groups if group.fault.change is not Change.MENDED]
     notes = []
     for each in known:

@@ -25,20 +25,20 @@ CONFIDENCE = 0.99
 TICK_NS = 4_000_000
 """The tick of the guest's kernel (250 Hz), up to which a difference does not count.
 
-The phase of ticks and waits changes with every byte of a program.
+Any change of a program's code shifts its waits against the ticks.
 """
 
 CELL_FLOOR_NS = 50_000_000
-"""The largest excess of a cell that refuses nothing: the total shows it if it is in several.
+"""The largest excess that refuses nothing in a cell; if several cells have it, the total shows it.
 
-In a small plan this limit is for CPU time only. Twice as many queries of the part are legal and
-cost up to 38 ms of CPU time in a cell, while no legal known-bad build took more time than a tick
-and the limit.
+With fewer than `TOTAL_CELLS_MIN` exact cells it applies to CPU time only, and `TICK_NS` to time.
+Builds that query the part twice as often are legal, and cost up to 38 ms of CPU time in a cell. No
+legal build of the known-bad ones took more time than a tick and the limit in percent.
 """
 TOTAL_CELLS_MIN = 5
-"""The least number of cells for a total. Fewer show no more than each of them."""
+"""The least number of cells for a total. A total of fewer shows no more than each cell does."""
 MEAN_FLOOR_NS = 1_000_000
-"""The part of the total for each cell that ticks may cause."""
+"""The excess that ticks may cause in a total, for each of its cells."""
 
 Pairs = Sequence[tuple[int, int]]
 T = TypeVar("T")
@@ -52,13 +52,13 @@ def middle_of_draws(
     confidence: float,
     of: int = 1,
 ) -> tuple[float, float]:
-    """Returns the ends of the middle part of `figure` over all draws, with replacement.
+    """Returns the central interval of `figure` over random draws with replacement (bootstrap).
 
     No distribution of the noise is assumed. Draws are seeded, so the same measurements give
     the same answer.
 
     `of` is the number of such intervals behind one decision. Each is made wider, so that all of
-    them hold at once with that confidence.
+    them hold at once with that confidence (Bonferroni).
     """
     dice = random.Random(SEED)
     drawn = sorted(figure(dice.choices(values, k=len(values))) for _ in range(draws))
@@ -68,7 +68,7 @@ def middle_of_draws(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """An interval for the true excess, as a part of the baseline: 0.02 is two percent slower."""
+    """An interval for the true excess, as a fraction of the baseline: 0.02 is 2 % slower."""
 
     low: float
     high: float
@@ -121,17 +121,17 @@ def excesses(
 
 
 def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
-    """Returns the waits that the baseline omits and the candidate makes: being right is no cost."""
+    """Returns the required time that only the candidate waits. It does not count as its cost."""
     return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
 
 
 def _polls_to_wait(cell: CellResult) -> bool:
-    """Returns True if calls that wait are refused, so a whole wait takes CPU time throughout."""
+    """Returns True if system calls that wait are refused, so all waits poll and take CPU time."""
     return any(isinstance(hazard_of(name), Refused) for name in cell.hazards)
 
 
 def is_measured(cell: CellResult) -> bool:
-    """Returns True if a cell's time says something: its job was done, however it waited."""
+    """Returns True if a cell's time can be compared: it did the job, even with short waits."""
     return cell.verdict is Verdict.PASS or (cell.verdict is Verdict.TOO_SHORT and cell.job_done)
 
 

@@ -30,7 +30,7 @@ BASELINE, CANDIDATE = "baseline", "candidate"
 
 
 def bisect_code(code: ExitCode, *, untestable: bool = False) -> int:
-    """Returns the code. A doubt or a fault of the rig convicts no revision; bad input ends all."""
+    """Returns the code. Doubts and faults of the rig skip a revision; bad input aborts."""
     if untestable:
         return SKIP
     match code:
@@ -78,7 +78,7 @@ class StoredBaseline:
 
     @property
     def lane(self) -> LaneName | None:
-        """Returns the lane of all its cells; None if they have several, as the plan says."""
+        """Returns the lane of all its cells; None if they are in several lanes."""
         lanes = {LaneName(cell.lane) for cell in self.results.cells}
         return lanes.pop() if len(lanes) == 1 else None
 
@@ -115,15 +115,15 @@ def read_baseline(run: Path) -> StoredBaseline:
     names = sorted({cell.subject.name for cell in results.measured})
     if len(names) != 1:
         raise BadInputError(
-            f"{path}: key 'cells' holds {len(names)} subjects to measure by: {', '.join(names)}",
-            hint="a baseline is one: `rig/rig run --subject ...` with one subject makes it",
+            f"{path}: key 'cells' holds {len(names)} measured subjects: {', '.join(names)}",
+            hint="a baseline needs one: run it with `rig/rig run --subject ...` and one subject",
         )
     return StoredBaseline(path=path, results=results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRequest:
-    """A gate that can be started. Without `baseline` that side is stored."""
+    """A gate that can be started. Either `baseline` or `stored` is None."""
 
     baseline: Request | None
     candidate: Request
@@ -139,7 +139,8 @@ class GateRequest:
     def round(self, number: int, unanswered: Collection[str] = ()) -> list[Request]:
         """Returns a round's runs, the baseline's first.
 
-        Later rounds have only cells in real time, and of canaries and controls the `unanswered`.
+        Later rounds have only cells in real time, without the canaries and controls that are not
+        `unanswered`.
         """
         sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
         return [
@@ -161,6 +162,11 @@ def rounds_of(folder: Path, name: str) -> list[Path]:
     """Returns the folders of a side's rounds. The first one always exists."""
     further = (folder / _folder(name, number) for number in count(1))
     return [folder / name, *takewhile(Path.is_dir, further)]
+
+
+def baseline_rounds(folder: Path, stored: str) -> list[Path]:
+    """Returns the folders of the baseline's runs; `stored` is the file of its results, or empty."""
+    return [Path(stored).parent] if stored else rounds_of(folder, BASELINE)
 
 
 def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:
@@ -205,7 +211,7 @@ def build_candidate(command: str) -> None:
     if done.returncode != 0:
         raise BuildError(
             f"--build {command!r}: ended with {done.returncode}",
-            hint="its words are above; run it by hand in this folder",
+            hint="its output is above; run it by hand in this folder",
         )
 
 
@@ -224,7 +230,7 @@ class RoundsProgress(Progress, Protocol):
 async def run_rounds(
     request: GateRequest, paths: Paths, progress: RoundsProgress
 ) -> list[list[Results]]:
-    """Returns the runs of every round, in the order of the sides. They take turns to be first."""
+    """Returns the runs of every round, in the order of the sides. The sides take turns to begin."""
     runs: list[list[Results]] = []
     for number in range(request.rounds):
         progress.round_begins(number + 1, request.rounds)

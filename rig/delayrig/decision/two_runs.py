@@ -3,7 +3,7 @@
 
 In the virtual lane any difference is a fault. Times are compared if everything else that decides
 them is equal: the seed and digests of the guest's parts; in real time also the machine. Otherwise
-the names of what differs are given.
+the unequal inputs are named.
 """
 
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def _is_exact(cell: CellResult) -> bool:
 
 
 def _doubts_of_events(run: ComparedRun, cell: CellResult) -> list[str]:
-    """Checks the digest of the events, so that a folder without its events claims nothing."""
+    """Returns a doubt if the events on disk are missing, or are not those of `results.json`."""
     if run.path is None:
         return []
     path = _events_path(run.path, cell.id)
@@ -159,7 +159,7 @@ def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
 
 
 class CellPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell in both runs. `unlike` is empty if its times may be compared."""
+    """A cell in both runs. `unlike` names unequal inputs; if empty, times may be compared."""
 
     id: str
     lane: str
@@ -196,7 +196,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Returns 0 if every cell could be compared, whatever the result."""
+        """Returns 0 if every cell could be compared, 4 if not, 99 for a fault of the rig."""
         if any(pair.is_fault for pair in self.pairs):
             return ExitCode.RIG_FAULT
         doubt = self.only_first or self.only_second or any(pair.unlike for pair in self.pairs)

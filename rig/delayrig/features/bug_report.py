@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command `rig/rig bug-report`, and the text that it writes.
 
-The text is Markdown, and has neither paths nor the host and the user of this machine.
+The text is Markdown. It leaves out the names of this machine and its user, and the folders of files
+outside `KEPT_FOLDERS`.
 """
 
 import getpass
@@ -75,8 +76,8 @@ class Reported:
     @property
     def is_in_flags(self) -> bool:
         """Returns True if flags of `try` describe the cell. Its deadline counts only if it hung."""
-        is_ended = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
-        return not (self.cell.content_bytes or self.cell.pin or is_ended)
+        needs_deadline = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
+        return not (self.cell.content_bytes or self.cell.pin or needs_deadline)
 
     @property
     def headline(self) -> str:
@@ -112,7 +113,7 @@ def _parts(reported: Reported) -> Iterator[str]:
     yield _needs(reported)
     if reported.picture is not None:
         yield "## Timeline"
-        yield f"![What the chip was told, and when it was busy]({reported.picture.name})"
+        yield f"![The commands to the chip, and its busy times]({reported.picture.name})"
     yield "## Where it was seen"
     yield table(("", ""), list(_facts(reported)))
     if reported.trace is not None:
@@ -154,7 +155,7 @@ def _short(word: str) -> str:
 def neutral(text: str, paths: Iterable[str] = ()) -> str:
     """Returns the text without names, and with only the last part of paths outside `KEPT_FOLDERS`.
 
-    `paths` are known paths in the text. They may contain characters that end other paths.
+    `paths` are known paths in the text. They may contain characters at which `_PATH` ends.
     """
     for path in sorted(filter(None, paths), key=len, reverse=True):
         text = text.replace(path, f"./{PurePath(path).name}")
@@ -171,7 +172,7 @@ def _last_part(path: re.Match[str]) -> str:
 
 
 def _names() -> dict[str, str]:
-    """Returns the names of this machine and of its user, each with the word in its place."""
+    """Returns the names of this machine and of its user, each with its replacement."""
     host = platform.node()
     names = {
         **dict.fromkeys((host, host.partition(".")[0]), "HOST"),
@@ -279,5 +280,5 @@ def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -
 
 def _sources(run: Path, cell: CellResult) -> Sources:
     sources = read_sources((run,))
-    only = [told for told in told_by_events(sources) if told[1].id == cell.id]
+    only = [(run, each) for run, each in told_by_events(sources) if each.id == cell.id]
     return with_facts(sources, jobs=1, done=lambda: None, only=only)

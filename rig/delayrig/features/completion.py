@@ -65,7 +65,7 @@ def _script(root: click.Command, shell: str) -> str:
     for theirs, ours in OTHERS[shell]:
         if theirs not in text:
             raise RigFaultError(
-                f"click's script for {shell} is another one: it has no {theirs.strip()!r}",
+                f"click's script for {shell} has changed: it does not contain {theirs.strip()!r}",
                 hint="see OTHERS in features/completion.py",
             )
         text = text.replace(theirs, ours)

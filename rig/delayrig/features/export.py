@@ -36,7 +36,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "survey": Survey,
     "threshold": Answer,
 }
-"""The type of each file that the rig keeps for readers."""
+"""The type of each JSON file that `rig/rig schema` describes."""
 TRACE_FORMATS = {"perfetto": as_perfetto, "vcd": as_vcd}
 
 

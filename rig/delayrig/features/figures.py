@@ -270,7 +270,7 @@ def _exactly(comparison: two_runs.Comparison) -> ExitCode:
         say(console, *(f"differs: {line}" for line in comparison.differences))
     elif comparison.differences:
         console.print(
-            f"{len(comparison.differences)} figures differ, as those of unequal inputs do"
+            f"{len(comparison.differences)} figures differ, as is normal with unequal inputs"
         )
     same = "all the same" if comparison.exit_code is ExitCode.PASS else "not shown to be the same"
     console.print(f"{counted(comparison.compared, 'cell')} compared: {same}", markup=False)

@@ -8,14 +8,14 @@ class LaneName(StrEnum):
     """The name of a lane in a plan or after `--lane`."""
 
     VIRTUAL = "virtual"
-    """A guest of QEMU in which time is counted in instructions."""
+    """A QEMU guest whose clock counts instructions."""
     LIVE = "live"
-    """A guest of QEMU in real time, whose CPUs have speeds of their own; the chip is outside."""
+    """A QEMU guest in real time. Each core has its own speed; the emulator runs outside QEMU."""
     HOST = "host"
-    """No guest: subject and emulator are two processes on this machine, by its own clock."""
+    """No guest: subject and emulator are processes on this machine and use its clock."""
 
 
 REAL_TIME = (LaneName.LIVE, LaneName.HOST)
-"""The lanes with this machine's time, where the emulator is a process on this machine."""
+"""The lanes that run in real time. Their emulator is a process on this machine."""
 EXACT_LANE = LaneName.VIRTUAL
 """The lane in which equal cells take equal times, to the nanosecond."""

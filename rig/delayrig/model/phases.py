@@ -11,8 +11,8 @@ from delayrig.model.kinds.emulator import Busy, Cycle, Spi
 PROBE, READ, ERASE, WRITE, VERIFY = "probe", "read", "erase", "write", "verify"
 PHASES = (PROBE, READ, ERASE, WRITE, VERIFY)
 
-# Opcodes of SPI parts: the same table for NOR, SST25VF (0xad), EEPROM and DataFlash (0xe8, 0xd2,
-# 0x81 to 0x89 and 0x7c).
+# The opcodes of SPI parts. NOR flash, SST25VF (0xad), EEPROM and DataFlash (0xe8, 0xd2, 0x81 to
+# 0x89 and 0x7c) share this table.
 WORK_OF_OPCODE = {
     **dict.fromkeys(("0x03", "0x0b", "0x13", "0x0c", "0xe8", "0xd2"), READ),
     **dict.fromkeys(("0x02", "0x12", "0xad"), WRITE),
@@ -20,7 +20,8 @@ WORK_OF_OPCODE = {
     **dict.fromkeys(("0x20", "0xd7", "0x52", "0xd8", "0xc7", "0x60"), ERASE),
     **dict.fromkeys(("0x21", "0x5c", "0xdc", "0x81", "0x7c"), ERASE),
 }
-# 0x50 is an erase only with this name; elsewhere it opens or clears a register.
+# The opcode 0x50 is an erase only if the command has this name. Other parts use it to enable a
+# write of the status register, or to clear a register.
 ERASE_BY_NAME = "BLOCK_ERASE"
 WRITE_ENABLE = "0x06"
 
@@ -31,7 +32,7 @@ WORK_OF_NAME = {
     **dict.fromkeys(("ERASE", "CHIP_ERASE"), ERASE),
 }
 POLL_BYTES = 1
-"""A read of this size may be a poll, so it is no work."""
+"""The size of a read that may be a poll. It does not begin a phase on a bus other than SPI."""
 
 
 class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,12 +66,12 @@ def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tu
     work: reading, or verifying.
     """
     phase = PROBE
-    reached = transactions(events)
-    for index, event in enumerate(reached):
+    commands = transactions(events)
+    for index, event in enumerate(commands):
         deciding = event
         enables = isinstance(event, Spi) and event.op == WRITE_ENABLE
-        if enables and index + 1 < len(reached):
-            deciding = reached[index + 1]
+        if enables and index + 1 < len(commands):
+            deciding = commands[index + 1]
         following = _next_phase(phase, deciding, first_read)
         if following != phase:
             phase = following
@@ -103,7 +104,7 @@ def wire_ns(events: list[Event]) -> int:
 
 
 class Overshoot(msgspec.Struct, frozen=True, kw_only=True):
-    """One busy time of the part, and the time of the subject's next command after it."""
+    """A busy time of the part, and the time of the subject's first command after it."""
 
     op: str | None
     kind: str
@@ -134,9 +135,12 @@ def overshoots(events: list[Event]) -> Iterator[Overshoot]:
 
 def overshoot_ns(events: list[Event]) -> int:
     """Returns the sum of the times from the part being ready to the subject's next command."""
-    return sum(each.length_ns for each in overshoots(events))
+    return sum(overshoot.length_ns for overshoot in overshoots(events))
 
 
 def begin_ns(event: Transaction) -> int:
-    """Returns the time at which it began. A cycle may begin after delays of the same O_EXEC."""
+    """Returns the start of a transaction.
+
+    A cycle has its own start, because an O_EXEC may delay before it.
+    """
     return event.start_ns if isinstance(event, Cycle) else event.read_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The differences between architectures of guests, as values.
+"""The differences between the architectures of guests.
 
 Sources: QEMU docs/system/arm/virt, hw/arm/virt.c (memory map), target/arm/cpu.c (`cntfrq`),
 docs/system/riscv/virt, hw/riscv/virt.c, docs/specs/pvpanic, qemu(1) (`-seed`); Linux
@@ -22,7 +22,7 @@ class Arch(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """A machine of QEMU, and a distribution's names for its architecture."""
+    """A QEMU machine, and the names of its architecture in dpkg, gcc and libvirt."""
 
     debian: str
     """The name of the architecture in dpkg."""
@@ -32,7 +32,7 @@ class Platform:
     """The prefix of the cross compiler; empty if this machine's own compiler is used."""
     program: str
     program_package: str = ""
-    """The package that is fetched where the program is missing; empty if set-up installs it."""
+    """The package to fetch if `program` is missing; empty if set-up installs it."""
     machine: str
     machine_options: str
     """The options of the machine. `{hpet}` is replaced by `on` or `off`."""
@@ -58,11 +58,11 @@ class Platform:
     counter: str
     """The emulator's name for the same counter."""
     can_be_restored: bool = True
-    """True if its machine works after its state was loaded; else each cell boots its guest."""
+    """True if a saved state of the machine can be loaded; if False, each cell boots its guest."""
     can_be_reset: bool = True
-    """True if its machine works after its state was loaded for a second time."""
+    """True if a running machine can load a saved state again."""
     libvirt_arch: str = ""
-    """libvirt's name; empty if libvirt cannot describe the same machine."""
+    """libvirt's name of the architecture; empty if libvirt cannot describe the same machine."""
 
 
 _PC = Platform(
@@ -151,7 +151,7 @@ PLATFORMS = {
 
 _V2 = ("cx16", "lahf-lm", "popcnt", "sse4.1", "sse4.2", "ssse3")
 _XSAVE = ("xsave", "xsaveopt")
-"""The kernel does not boot if XSAVE has no leaf of CPUID. `xsaveopt` adds that leaf."""
+"""XSAVE and its leaf of CPUID, which `xsaveopt` adds. Without the leaf the kernel cannot boot."""
 V2, V3, INVARIANT_TSC = "x86-64-v2", "x86-64-v3", "invariant-tsc"
 CPU_FEATURES = {
     V2: _V2,
@@ -163,9 +163,9 @@ CPU_FEATURES = {
 The levels are those of the x86-64 psABI, without instructions for random numbers (RDRAND).
 """
 UNSUPPORTED_FEATURES = {"invtsc": "x-force-features=on"}
-"""The features that QEMU does not show in TCG, each with the option that shows it."""
+"""The features that QEMU hides from a guest in TCG, each with the option that shows it."""
 
 
 def labelled(name: str, arch: Arch) -> str:
-    """Returns the name of a part for that architecture in results and the lock."""
+    """Returns the name with the architecture after it, unless that is x86_64."""
     return name if arch is Arch.X86_64 else f"{name} {arch}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programmers that guests have as hardware: devices of QEMU, with the chip behind their registers.
+"""The programmers that are QEMU devices in a guest. The chip is behind their registers.
 
-All others have no device: they use serprog, or the chip is inside the subject.
+All other programmers have no device: they use serprog, or the chip is inside the subject.
 """
 
 from dataclasses import dataclass
@@ -22,32 +22,32 @@ class Device:
     qemu_words: tuple[str, ...]
     """Additional words of QEMU's command line."""
     driver: str
-    """flashrom's name of it, which a build may lack."""
+    """flashrom's name of the programmer. A build may lack it."""
     opens: tuple[str, ...]
-    """Files that a program opens to get at the registers."""
+    """Files that a program opens to reach the registers."""
     options: str = ""
-    """The options after flashrom's name of it."""
+    """The options after `driver` in the value of `-p`."""
     buses: tuple[str, ...]
-    """The buses of the chips that it reaches."""
+    """The buses of the chips that it supports."""
     size_bytes_max: int
     """The size of the largest such chip."""
     size_bytes_min: int = 0
     block_bytes: tuple[int, ...] = ()
-    """The sizes of blocks that it can erase; empty: any."""
+    """The sizes of the blocks that it can erase; empty: any size."""
     chip_name: str = ""
-    """flashrom's name of every chip there if only the device knows the part, else empty."""
+    """flashrom's name for any chip if the device hides which part it is; else empty."""
     archs: tuple[Arch, ...] = (Arch.X86_64,)
     kernel: str = ""
-    """The kernel of images/recipes.toml that has its driver; empty: the usual one."""
+    """The kernel of images/recipes.toml that has the driver of the device; empty: the usual one."""
     is_of_plugin: bool = False
-    """True if the device needs the chip plugin to exist, also while the guest boots."""
+    """True if the chip plugin provides the device. QEMU then needs the plugin at boot already."""
     has_state_in_memory: bool = False
     """True if QEMU reads the guest's memory when it loads the device's state."""
 
     def kernel_of(self, arch: Arch) -> str:
-        """Returns the name of that kernel for that architecture; empty: the usual one."""
-        is_usual = not self.kernel or arch is Arch.X86_64
-        return self.kernel if is_usual else f"{self.kernel}-{arch}"
+        """Returns the name of `kernel` for that architecture; empty: the usual one."""
+        is_unchanged = not self.kernel or arch is Arch.X86_64
+        return self.kernel if is_unchanged else f"{self.kernel}-{arch}"
 
     @property
     def argument(self) -> str:
@@ -67,7 +67,7 @@ class Device:
         if chip.size_bytes < self.size_bytes_min:
             return f"{self.driver} reaches parts from {self.size_bytes_min >> 10} KiB on"
         if self.block_bytes and chip.erase_unit_bytes not in self.block_bytes:
-            return f"the smallest block of a {chip.name} is none that {self.driver} knows"
+            return f"{self.driver} cannot erase the smallest block of a {chip.name}"
         return ""
 
 
@@ -174,7 +174,7 @@ def device_refusal(cell: Cell) -> str:
     if device is None:
         return ""
     if cell.lane is not LaneName.VIRTUAL:
-        return f"{cell.programmer} is a programmer of the {LaneName.VIRTUAL} lane alone"
+        return f"{cell.programmer} works only on the {LaneName.VIRTUAL} lane"
     if cell.arch not in device.archs:
-        return f"{cell.programmer} is a programmer of {' and '.join(device.archs)} guests alone"
+        return f"{cell.programmer} works only in {' and '.join(device.archs)} guests"
     return ""

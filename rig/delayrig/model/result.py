@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`results.json`. The design fixes its shape; the schema version comes first."""
+"""`results.json`: its content, and how it is written, read and checked."""
 
 import contextlib
 import json
@@ -35,7 +35,7 @@ NEVER_NEGATIVE = (
 FILE_BYTES_MAX = 256 << 20
 _MAY_BE_LARGE = re.compile(rb"[0-9]{19}|[0-9][eE]\+?[0-9]{2}")
 _DIRECTION = re.compile("|".join(DIRECTIONS).encode())
-_CODES = "|".join(f"{ord(each):04x}" for each in DIRECTIONS).encode()
+_CODES = "|".join(f"{ord(control):04x}" for control in DIRECTIONS).encode()
 _ESCAPED_DIRECTION = re.compile(rb"\\u(?:" + _CODES + rb")", re.IGNORECASE)
 _ESCAPE = re.compile(rb"\\(?:u(" + _CODES + rb")|.)", re.IGNORECASE | re.DOTALL)
 ID_DOTS_MIN = 2
@@ -62,14 +62,14 @@ UNSAFE = (Verdict.TOO_SHORT, Verdict.CORRUPT)
 
 
 class SubjectFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The flashrom of a cell; `version` is its own statement."""
+    """The flashrom of a cell. `version` is what the program itself reports."""
 
     name: str
     version: str = ""
     sha256: str = ""
     threshold_us: int | None = None
     library: bool = False
-    """True if its libflashrom did the job; `sha256` is then the library's."""
+    """True if its libflashrom did the job. `sha256` is then that of the library."""
 
 
 class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
 
     seen: int
     judged: int
-    """The calls that were shown to be long enough, or too short."""
+    """The calls that the rig could judge: long enough, or too short."""
 
 
 class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ class SiteWaits(msgspec.Struct, frozen=True, kw_only=True):
     short: int
     """The number of delays that were too short."""
     least_ns: tuple[int, int]
-    """The bounds of the duration of the delay that lacked most."""
+    """The least and greatest possible duration of the delay with the largest shortfall."""
     error_ns: int
     """The error of the clocks that measured that delay."""
 
@@ -123,7 +123,7 @@ class EmulatorFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ending(StrEnum):
-    """How a subject ended, whatever its data is like."""
+    """How a subject ended. The data on the chip plays no part."""
 
     DONE = "done"
     """It reported success."""
@@ -134,7 +134,7 @@ class Ending(StrEnum):
     OUT_OF_TIME = "out-of-time"
     """The rig ended it at its deadline."""
     CUT_OFF = "cut-off"
-    """The emulator hung up on it, because it asked for too much."""
+    """The emulator closed the connection, because the subject sent too many requests."""
 
 
 class CellResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,26 +156,26 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     expect: str
     reason: str
     retried_after: str = ""
-    """Why the rig lost this cell at its first try; the result is that of the second."""
+    """Why the rig lost the first run of this cell; the result is from the second run."""
     not_provided: str = ""
-    """The name of what the archive did not deliver, if the cell was skipped for that."""
+    """The packages that the archive did not deliver, if that is why the cell was skipped."""
     evidence: list[Evidence] = []
     judged: list[str] = []
     unjudged: list[str] = []
     smallest_visible_short_ns: int | None = None
-    """The smallest shortening of a delay that would have been convicted; null: none was judged."""
+    """The smallest shortfall that would have convicted a delay; null: no delay was judged."""
     delays: DelayCount | None = None
-    """The observed calls; null if delay functions were not watched."""
+    """The observed calls of delay functions; null if these were not watched."""
     waits: list[SiteWaits] = []
     """The delays that were judged, by call site."""
     not_waited_ns: int = 0
     """The sum of the convicted delays' shortfalls."""
     job_done: bool = False
-    """True if the subject reported success, and the data is right."""
+    """True if the subject reported success and the data is right."""
     ending: Ending | None = None
     """How the subject ended; null if it did not run."""
     unfinished: bool = False
-    """True if the rig ended the subject at work; with more time it might have done the job."""
+    """True if the rig ended the subject while it was at work; more time might have been enough."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
     chip_busy_ns: int = 0
@@ -187,7 +187,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     events_sha256: str = ""
     host_s: float = 0.0
     worker: str = ""
-    """The host name of the cluster's worker that ran it, and its process; empty: ran here."""
+    """The host name and process id of the cluster's worker that ran it; empty: it ran here."""
     rerun: str
 
     @property
@@ -212,10 +212,10 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
         if self.is_expected:
             return ExitCode.PASS
         if self.not_provided:
-            # Skipping any cell is allowed. The run checks if enough canaries are left.
+            # Any cell may be skipped. The run as a whole checks that enough canaries are left.
             return ExitCode.SKIPPED
         if self.verdict is Verdict.INCONCLUSIVE and self.lane != EXACT_LANE:
-            return ExitCode.INCONCLUSIVE  # A busy machine is no fault of the rig, nor of a canary.
+            return ExitCode.INCONCLUSIVE  # The machine was busy: not a fault of the rig.
         if self.verdict is Verdict.INFRA_ERROR or self.role != Role.MEASURE:
             return ExitCode.RIG_FAULT
         if self.verdict is Verdict.SKIPPED:
@@ -234,7 +234,7 @@ class ContrastVerdict(StrEnum):
 
 
 class ContrastResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Two subjects in one cell, `cell` and `against` by their ids."""
+    """A comparison of two subjects in the same place; `cell` and `against` are ids of cells."""
 
     cell: str
     against: str
@@ -271,7 +271,7 @@ class CpuFacts(msgspec.Struct, frozen=True, kw_only=True):
     siblings: str = ""
     """The CPUs that share its core, including itself."""
     capacity: int | None = None
-    """The capacity: 1024 for the fastest CPU of the machine; in proportion for slower ones."""
+    """The capacity: 1024 for the fastest CPU of the machine, and less for slower ones."""
     khz_min: int | None = None
     khz_max: int | None = None
     khz: int | None = None
@@ -297,7 +297,7 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotProvided(msgspec.Struct, frozen=True, kw_only=True):
-    """Packages that some cells need, and that the archive did not deliver."""
+    """Packages that some cells need and the archive did not deliver."""
 
     what: str
     cause: str
@@ -317,8 +317,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     libvirt_version: str
     image_digests: dict[str, str]
     lock: str
-    """`same` as images/lock.toml, `differs` if the archive has moved on, `incomplete` if the lock
-    lacks something."""
+    """`same` if the packages are those of images/lock.toml, `differs` if the archive has moved on,
+    `incomplete` if the lock lacks some."""
     cells_planned: int
     not_provided: list[NotProvided] = []
     workers: list[str] = []
@@ -359,7 +359,7 @@ def read_results(run: Path) -> Results:
     if not path.exists() and any(run.glob("*/cell.json")):
         raise BadInputError(
             f"{run}: holds cells and no {FILE_NAME}: the run was cut off before its end",
-            hint="run it again, into another folder; what its cells left stays here",
+            hint="run it again, into another folder; the files of its cells stay here",
         )
     return decode_results(_content_of(path), str(path))
 
@@ -376,7 +376,7 @@ V = TypeVar("V", bound=msgspec.Struct)
 
 
 def read_versioned(path: Path, kind: type[V], *, schema: int) -> V:
-    """Reads a JSON file of ours; raises `BadInputError` with file, key and remedy for any other."""
+    """Reads a JSON file of the rig; raises `BadInputError` with file, key and remedy."""
     return decode_versioned(_content_of(path), str(path), kind, schema=schema)
 
 
@@ -401,9 +401,9 @@ def _content_of(path: Path) -> bytes:
 
 
 def decode_versioned(content: bytes, label: str, kind: type[V], *, schema: int) -> V:
-    """Reads such a file from bytes; `label` names their source in errors.
+    """Reads a JSON file of the rig from bytes; `label` names their source in errors.
 
-    Controls of the direction of text become escapes, so that printing the values is safe.
+    Bidirectional control characters become escapes, so that printing the values is safe.
     """
     content = _with_escapes(content)
     try:
@@ -446,7 +446,7 @@ def _key_of(number: str, content: bytes) -> str:
 
 
 def _with_escapes(content: bytes) -> bytes:
-    """Returns the JSON with each control of direction, plain or escaped, as ordinary text."""
+    """Returns the JSON with each bidirectional control character as the text of its escape."""
     content = _DIRECTION.sub(lambda found: rb"\\u%04x" % ord(found[0].decode()), content)
     if not _ESCAPED_DIRECTION.search(content):
         return content
@@ -498,7 +498,7 @@ def _check_words(results: Results, label: str) -> None:
                 f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
                 hint="no run leaves that: mend the file, or run it again",
             )
-        what = f"that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
+        what = f"also that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
         if what:
             raise BadInputError(
                 f"{key}.id' is {what}: {cell.id!r}", hint="mend the file, or run it again"
@@ -508,13 +508,13 @@ def _check_words(results: Results, label: str) -> None:
 
 
 def id_fault(cell_id: str) -> str:
-    """Returns why that is no id of a cell or no name of a folder; empty if it is both."""
+    """Returns why this cannot be the id and folder name of a cell; empty if it can."""
     if cell_id.count(".") < ID_DOTS_MIN:
-        return "no cell's"
+        return "not the id of a cell"
     if "/" in cell_id or "\\" in cell_id or ".." in cell_id or cell_id.startswith("."):
-        return "no name of a folder below the run's"
+        return "not the name of a folder below the run's"
     if not cell_id.isprintable() or len(cell_id.encode(errors="replace")) > ID_BYTES_MAX:
-        return "no name of a folder"
+        return "not the name of a folder"
     return ""
 
 
@@ -525,7 +525,7 @@ def negative_key(result: CellResult) -> str:
 
 
 def own_fault(result: CellResult) -> str:
-    """Returns why that result could not be read again, by key; empty if it can."""
+    """Returns why the result could not be read back, with the key; empty if it can."""
     try:
         msgspec.json.decode(msgspec.json.encode(result), type=CellResult)
     except msgspec.ValidationError as error:
@@ -541,14 +541,14 @@ def _check_contrasts(results: Results, label: str) -> None:
             found = getattr(contrast, name)
             if found not in ids:
                 raise BadInputError(
-                    f"{label}: key 'contrasts[{number}].{name}': no such cell is there: {found!r}",
+                    f"{label}: key 'contrasts[{number}].{name}': no such cell: {found!r}",
                     hint="a cell is missing: run it again",
                 )
 
 
-def _key_first(said: str) -> str:
+def _key_first(message: str) -> str:
     """Returns msgspec's message with the key first: "... got `str` - at `$.wire_ns`"."""
-    words, _, where = said.partition(" - at `$")
+    words, _, where = message.partition(" - at `$")
     key = where.rstrip("`").lstrip(".")
     missing = MISSING.match(words)
     if missing:

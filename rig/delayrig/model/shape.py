@@ -15,7 +15,7 @@ TSC = "tsc"
 class GuestShape:
     """The inputs of a snapshot.
 
-    Speed is one of them, because a restore at another speed makes the clock jump.
+    The speed is one of them: a guest that is restored at another speed sees its clock jump.
     """
 
     icount_shift: int
@@ -27,11 +27,11 @@ class GuestShape:
     clocksource: str = TSC
     """The clock source of the guest's kernel."""
     cpu: str = ""
-    """The additions to its usual CPU, one of `CPU_FEATURES`; empty: nothing."""
+    """The key in `CPU_FEATURES` of additions to the usual CPU; empty: none."""
     kernel_words: tuple[str, ...] = ()
-    """Additional words of the kernel's command line."""
+    """Additions to the kernel's command line."""
     programmer: str = ""
-    """The programmer that it has as a device, with the chip behind it; empty: none."""
+    """The programmer that is a device of the guest; empty: none."""
 
     @property
     def platform(self) -> Platform:
@@ -62,7 +62,7 @@ class GuestShape:
 
 
 def mips_of_shift(icount_shift: int) -> float:
-    """Returns million instructions a second if one takes 2**icount_shift ns."""
+    """Returns the speed in MIPS if one instruction takes 2**icount_shift ns."""
     return 1000 / (1 << icount_shift)
 
 

@@ -10,7 +10,7 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 class Origin(StrEnum):
     BEGIN = "begin"
-    """Before the subject starts, so it is valid from the first instruction on."""
+    """Before the subject starts. The change applies from its first instruction on."""
     START = "subject_start"
     ACCEPT = "accept"
 
@@ -25,14 +25,14 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedChange:
-    """A change of a core's speed to a fraction of its own."""
+    """A change of a core's speed to a fraction (`part`) of its nominal speed."""
 
     when: Moment
     part: float
     core: int | None = None
     """The core; None: every core."""
     ramp_ms: int = 0
-    """The duration of the change, at a steady rate."""
+    """The time over which the speed changes linearly; 0: at once."""
 
 
 BEGIN = Moment(origin=Origin.BEGIN)

@@ -2,8 +2,8 @@
 """The bytes that a job touches: pure functions of the cell and its chip.
 
 Every job except `probe` and `detect` is about one region. It holds random content before the job.
-A write replaces that by other random content, so everything must be erased, programmed and
-verified. If the part's erase blocks make the region larger than the plan's, the rest stays blank.
+A write replaces it with other random content, so everything must be erased, programmed and
+verified. If whole erase blocks make the region larger than in the plan, the rest stays blank.
 """
 
 import random
@@ -51,9 +51,9 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
-    """Returns the cell's region in that chip: after 64 KiB if it fits there, else at 0.
+    """Returns the cell's region in that chip: from 64 KiB on if it fits there, else from 0 on.
 
-    Of two parts with a chip select each it is the end of the first and the start of the other.
+    If the chip is two parts, each with a chip select, the region spans the border between them.
 
     A region that the job changes consists of as many whole erase blocks as fit into `region_kib`,
     but at least one. Raises `BadInputError` if the chip is too small.
@@ -69,7 +69,7 @@ def region_of(cell: Cell, chip: ChipFacts) -> Region:
         raise BadInputError(
             f"key 'region_kib' is {cell.region_kib}, and {chip.name} holds"
             f" {chip.size_bytes // 1024} KiB",
-            hint="set 'region_kib' to what fits, in a group of its own where other chips take more",
+            hint="set 'region_kib' to a size that fits; larger chips may need another group",
         )
     return Region(offset_bytes=offset, size_bytes=size)
 
@@ -92,15 +92,15 @@ def final_content(cell: Cell, region: Region) -> bytes:
             return _random_content("after", cell, region)
 
 
-def _random_content(moment: str, cell: Cell, region: Region) -> bytes:
+def _random_content(state: str, cell: Cell, region: Region) -> bytes:
     """Returns random content of the plan's size, which may be less than one erase block."""
     size = min(region.size_bytes, cell.content_bytes or cell.region_kib * 1024)
-    content = random.Random(f"{moment} {cell.seed}").randbytes(size)
+    content = random.Random(f"{state} {cell.seed}").randbytes(size)
     return content.ljust(region.size_bytes, BLANK)
 
 
 def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) -> str:
-    """Returns the value of flashrom's `-p`; `dummy` if the part is in the subject itself."""
+    """Returns the value of flashrom's `-p`. It is `dummy` if the subject emulates the part."""
     match cell.programmer:
         case Programmer.SERPROG_IP | Programmer.SERPROG_NATIVE_DELAY:
             return f"serprog:ip={places.host}:{places.port}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes cells from the words of a plan."""
+"""Makes cells from a plan."""
 
 import fnmatch
 import math
@@ -44,9 +44,9 @@ DECIDING = ("machine", "cores", "timers", "load", "kernel", "hazards")
 
 
 def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
-    """Returns every cell of the plan in order, each id once; raises `BadInputError`.
+    """Returns the cells of the plan in order, each id once; raises `BadInputError`.
 
-    Left out are canaries and controls that no machine can run on their lane.
+    Omits canaries and controls with hazards that their lane does not have.
     """
     plan, source = checked.plan, checked.source
     unique: dict[str, Cell] = {}
@@ -60,7 +60,7 @@ def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
     if not unique:
         raise BadInputError(
             f"{source}: names no cell",
-            hint="add a [[group]] or a [[cell]], and `subjects` where they name none themselves",
+            hint="add a [[group]] or a [[cell]], and `subjects` if they name none themselves",
         )
     cells = [
         cell
@@ -75,10 +75,10 @@ def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
 def by_programmers(
     cells: Iterable[Cell], programmers: Sequence[Programmer], checked: CheckedPlan
 ) -> list[Cell]:
-    """Returns the cells with those programmers that reach the chip in place of serprog.
+    """Returns the cells with serprog replaced by each of `programmers` that supports the chip.
 
-    Canaries, controls and cells with one of those programmers stay as they are. Cells with any
-    other device are left out. Raises `BadInputError` if only canaries and controls remain.
+    Canaries, controls and cells with one of `programmers` stay as they are. Cells with any other
+    device are omitted. Raises `BadInputError` if only canaries and controls remain.
     """
     moved: dict[str, Cell] = {}
     for cell in cells:
@@ -99,16 +99,16 @@ def by_programmers(
 
 
 def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
-    """Returns the questions that the plan's cells must answer, by the place of the cell."""
+    """Returns the questions that the plan's cells must answer, by the cell's place."""
     asked = {owner.name: owner.must_answer for owner in [*plan.group, *plan.cell]}
     measured = (cell for cell in cells if cell.role is Role.MEASURE)
     return {place_of(cell.id): asked[cell.name] for cell in measured if asked[cell.name]}
 
 
 def count_cells(checked: CheckedPlan) -> int:
-    """Returns how many cells the plan has at most, without making any.
+    """Returns an upper bound of the number of cells, without making any.
 
-    Cells of the same id are counted each time, and so are those that a lane leaves out.
+    Cells with the same id are counted separately. Cells that their lane omits are counted, too.
     """
     points = [(len(own_subjects(group)), _count_points(group)) for group in checked.plan.group]
     points += [(len(own_subjects(single)), 1) for single in checked.plan.cell]
@@ -116,7 +116,10 @@ def count_cells(checked: CheckedPlan) -> int:
 
 
 def _count_points(group: Group) -> int:
-    """Counts the points. Only some dimensions decide whether a combination is possible."""
+    """Returns the number of a group's points.
+
+    Only the combinations of the `DECIDING` dimensions are enumerated; the other sizes are factors.
+    """
     if group.strength is not None:
         return len(_rows(group))
     factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
@@ -155,10 +158,10 @@ def _rows(group: Group) -> list[dict[str, Any]]:
     if group.strength is None:
         return list(filter(is_possible, combinations_of(factors)))
     spread = dimensions_of(factors)
-    alone = {name: factors[name][0] for name in factors if name not in spread}
+    fixed = {name: factors[name][0] for name in factors if name not in spread}
     rows = covering_array(spread, strength=group.strength, constraints=_constraints(factors))
     return sorted(
-        ({name: (row | alone)[name] for name in factors} for row in rows),
+        ({name: (row | fixed)[name] for name in factors} for row in rows),
         key=lambda row: [factors[name].index(row[name]) for name in factors],
     )
 
@@ -175,7 +178,7 @@ def _cell(
         lane=lane,
         subject=subject,
         arch=Arch(point.arch),
-        # It is 0 in real time. On the host lane, cells that differ only in speed are the same.
+        # 0 in real time: on the host lane, cells that differ only in speed are the same cell.
         icount_shift=shift,
         cores=len(core_mips) or point.cores or 1,
         machine=point.machine,
@@ -226,7 +229,7 @@ def _matches(when: Match, cell: Cell) -> bool:
         **{field: str(getattr(cell, field, "")) for field in patterns},
         "timers": (Timers.LOW_RES if "low-res-timers" in cell.hazards else Timers.HIGH_RES).value,
         "kernel": next(
-            each.value for each in reversed(GuestKernel) if each.hazard in ("", *cell.hazards)
+            kernel.value for kernel in reversed(GuestKernel) if kernel.hazard in ("", *cell.hazards)
         ),
         "load": (Load.BUSY_SIBLINGS if "busy-siblings" in cell.hazards else Load.NONE).value,
     }
@@ -236,7 +239,7 @@ def _matches(when: Match, cell: Cell) -> bool:
 
 
 def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
-    """Returns True if each pattern matches a word of the set. `none` matches only the empty set."""
+    """Returns True if each pattern matches one of the words. `none` matches only no words."""
     if patterns in ("*", NONE):
         return patterns == "*" or not words
     return all(

@@ -60,12 +60,12 @@ class CheckedPlan:
     """The file, for errors."""
     lane: LaneName
     single_lanes: list[LaneName | None]
-    """The lane of each single cell; None if it names another lane than the one asked for."""
+    """The lane of each single cell; None if the user asked for another lane."""
     subjects: list[str]
     chips: dict[str, ChipFacts]
     recipes: Recipes
     name: str = ""
-    """The plan's name or file in the words of the user."""
+    """The plan's name or file, as the user wrote it."""
 
 
 def check_plan(
@@ -76,7 +76,7 @@ def check_plan(
     subjects: Iterable[str] = (),
     lane: LaneName | None = None,
 ) -> CheckedPlan:
-    """Returns the plan for those subjects and that lane; without them, for its own.
+    """Returns the checked plan. `subjects` and `lane`, if given, replace those of the plan.
 
     Raises `BadInputError` for the first mistake; `source` names the file in it.
     """
@@ -111,19 +111,20 @@ def check_plan(
 
 
 def combinations_of(factors: dict[str, list[Any]], *names: str) -> Iterator[dict[str, Any]]:
-    """Yields each combination of the values of those dimensions; without names, of all."""
+    """Yields each combination of values of the named dimensions, or of all if none is named."""
     chosen = names or tuple(factors)
     for values in itertools.product(*(factors[name] for name in chosen)):
         yield dict(zip(chosen, values, strict=True))
 
 
 def dimensions_of(factors: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Returns the dimensions that a covering array spreads.
+    """Returns the dimensions of a covering array.
 
-    A dimension with one value must not change the choice of the others.
+    Omits `arch` and `machine` if they have one value only. Otherwise they would change which
+    combinations of the other dimensions the array contains.
     """
-    settled = [name for name in ("arch", "machine") if len(factors[name]) == 1]
-    return {name: values for name, values in factors.items() if name not in settled}
+    fixed = [name for name in ("arch", "machine") if len(factors[name]) == 1]
+    return {name: values for name, values in factors.items() if name not in fixed}
 
 
 class _Check:
@@ -143,8 +144,8 @@ class _Check:
             return
         if factors["machine"] != [""]:
             raise self._error(
-                f"'{key}.strength' stands beside '{key}.over.machine'",
-                hint="leave it out: cells of machines are run in all combinations",
+                f"'{key}.strength' cannot be used with '{key}.over.machine'",
+                hint="leave 'strength' out: cells of machines are run in all combinations",
             )
         dimensions = len(dimensions_of(factors))
         if not 1 <= group.strength <= dimensions:
@@ -180,7 +181,7 @@ class _Check:
         if not 0 <= owner.content_bytes <= owner.region_kib * 1024:
             raise self._error(
                 f"'{key}.content_bytes' is {owner.content_bytes}",
-                hint=f"1 to {owner.region_kib * 1024} bytes of its region, or 0 for all, hold data",
+                hint=f"write 1 to {owner.region_kib * 1024} bytes, or 0 for the whole region",
             )
         if owner.pin and not PIN.fullmatch(owner.pin):
             raise self._error(f"'{key}.pin' is {owner.pin!r}", hint="CPUs are written as 0,2-3")
@@ -211,8 +212,8 @@ class _Check:
                 raise self._error(f"'{key}.{field}' is missing", hint="add it")
             if machine and value is not None:
                 raise self._error(
-                    f"'{key}.{field}' stands beside '{key}.machine'",
-                    hint="a machine says that itself: leave one of the two out",
+                    f"'{key}.{field}' cannot be used with '{key}.machine'",
+                    hint="a machine has its own speeds and cores: leave one of the two out",
                 )
 
     def _architecture(self, arch: Arch, hazards: Iterable[str], key: str) -> None:
@@ -228,8 +229,8 @@ class _Check:
             if (Role(owner.role) is Role.FLOOR) is not (corner == Corner.ZERO):
                 raise self._error(
                     f"'{key}.corner' is {corner!r} in a {owner.role} cell",
-                    hint="a part that is never busy judges no wait: it is for cells of role"
-                    " 'floor', and these cells need it",
+                    hint="the corner 'zero' is for cells of role 'floor', and these need it: its"
+                    " parts are never busy, so they cannot show that a wait is too short",
                 )
 
     def choice(self, kind: type[C], value: str, key: str) -> C:
@@ -354,12 +355,12 @@ def _check_contrasts(plan: Plan, source: str) -> None:
         if len(bounds) != 1 or bounds[0] <= 1:
             raise BadInputError(
                 f"{where}': needs one bound above 1",
-                hint="set either cpu_at_least or time_at_least, a multiple of the other's figure",
+                hint="set either cpu_at_least or time_at_least, a multiple of what 'against' needs",
             )
 
 
 def hazards_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Returns all hazards of a point: those of its timers, load and kernel, and the others."""
+    """Returns all hazards of a point, including those of its timers, load and kernel."""
     words = list(parse_hazards(row["hazards"]))
     if row["timers"] == Timers.LOW_RES:
         words.append("low-res-timers")
@@ -374,7 +375,7 @@ def is_possible(row: dict[str, Any]) -> bool:
 
 
 def _cores(row: dict[str, Any]) -> int:
-    """Returns the number of cores; the largest if it is missing, which other code reports."""
+    """Returns the number of cores; the maximum if it is missing, which `_Check` reports."""
     if row["machine"]:
         return len(find_machine(row["machine"]).core_mips)
     return CORES_KNOWN[-1] if row["cores"] is None else int(row["cores"])

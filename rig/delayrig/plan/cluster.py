@@ -42,7 +42,7 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     resources: str = ""
     """For PBS: the value of `-l` instead of the number of CPUs and the memory."""
     interface: str = ""
-    """The network between this machine and the jobs; empty: the usual one."""
+    """The network interface between this machine and the jobs; empty: Dask's default."""
     directives: list[str] = []
     """Additional lines of `#SBATCH` or `#PBS`, without that word."""
     before: list[str] = []
@@ -69,7 +69,7 @@ class ClusterOptions:
     """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty if the workers are started here."""
     local_workers: int = 0
     queue: QueueOptions | None = None
-    """The queue that starts the workers, which may take any time."""
+    """The queue that starts the workers. There is no limit for how long that takes."""
     tls: Path | None = None
     """The folder of the certificates; None: no encryption, and no data leaves this machine."""
 
@@ -93,9 +93,10 @@ def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") ->
 
 
 def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterOptions:
-    """Checks a queue.
+    """Checks the options of a queue.
 
-    Jobs run on other machines, so they need TLS; pods are reached through their API server.
+    Jobs of Slurm and PBS run on other machines, so they need TLS. Pods are reached through the API
+    server of Kubernetes.
     """
     if kind is QueueKind.KUBERNETES:
         require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
@@ -115,13 +116,13 @@ def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) 
 
 def _needs_tls(given: str) -> BadInputError:
     return BadInputError(
-        f"{given}: leaves this machine, which needs TLS",
+        f"{given}: uses other machines, which needs TLS",
         hint=f"name a folder with {', '.join(TLS_FILES)}: --tls DIR",
     )
 
 
 def check_address(given: str, tls: Path | None, *, option: str) -> ClusterOptions:
-    """Returns a scheduler; raises `BadInputError` for anything but a scheduler's address."""
+    """Returns the scheduler at an address; raises `BadInputError` for anything else."""
     require_extra("cluster", option)
     scheme, host, port = _parts(given)
     if scheme not in (PLAIN, ENCRYPTED) or not host or port is None:
@@ -159,5 +160,5 @@ def _check_files(tls: Path) -> None:
             raise BadInputError(
                 f"--tls {tls}: there is no {name}",
                 hint="the folder must hold the certificate of the authority, and a certificate"
-                " of its own with its key",
+                " for this machine with its key",
             )

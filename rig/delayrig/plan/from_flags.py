@@ -38,7 +38,7 @@ MIPS: dict[str, str] = {LaneName.VIRTUAL: "250", LaneName.LIVE: "40", LaneName.H
 WATCHED_BY = "smoke"
 """The plan whose canaries and controls are used."""
 FLAGS = {"hazards": "hazard", "region_kib": "region", "machine": "mips"}
-"""The keys of plans for which flags have another name."""
+"""The name of the flag for each key of a plan that is called differently."""
 _KEY = re.compile(r"(?:key )?'(?:cell|group)\[\d+\](?:\.at|\.over)?\.(\w+)'|key '(\w+)'")
 _SUBJECT = re.compile(r"key 'subjects\[\d+\]': ")
 
@@ -69,10 +69,10 @@ def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = 
     # If the only cell is impossible, the planner explains why.
     possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
     watching = _watching(possible) if canaries else []
-    beside = Rule(
+    any_result = Rule(
         when=Match(subject=glob.escape(against)),
         expect=Expect.ANY.value,
-        reason="it is there to be compared with",
+        reason="it is only compared with",
     )
     return Plan(
         schema=1,
@@ -80,12 +80,12 @@ def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = 
         subjects=list(dict.fromkeys(filter(None, (subject, against)))),
         lane=possible[0].lane,
         cell=[*possible, *watching],
-        rule=[beside] if against else [],
+        rule=[any_result] if against else [],
     )
 
 
 def arch_of(subject: str) -> str:
-    """Returns the architecture of a user's own program; else the usual one."""
+    """Returns the architecture of a user's own program; x86_64 for any other subject."""
     path = Path(subject.removeprefix(PATH_PREFIX))
     if subject.startswith(PATH_PREFIX) and path.is_file():
         machine = read_elf(path).machine
@@ -170,7 +170,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def _keys(value: msgspec.Struct, names: Iterable[str]) -> Iterator[str]:
-    """Yields a line of TOML for each of the keys that has another value than its default."""
+    """Yields a line of TOML for each key whose value is not the default."""
     defaults = {field.name: field.default for field in msgspec.structs.fields(value)}
     for name in names:
         held = getattr(value, name)
@@ -205,6 +205,6 @@ def _speed(cell: Cell) -> str:
 
 
 def in_flags(text: str, source: str = SOURCE) -> str:
-    """Returns the planner's message with the names of flags."""
-    said = _KEY.sub(lambda key: f"--{FLAGS.get(key[1], key[1]) or key[2]}", text)
-    return _SUBJECT.sub("", said.removeprefix(f"{source}: "))
+    """Returns the planner's message with flags in place of the plan's keys."""
+    message = _KEY.sub(lambda key: f"--{FLAGS.get(key[1], key[1]) or key[2]}", text)
+    return _SUBJECT.sub("", message.removeprefix(f"{source}: "))

@@ -39,7 +39,7 @@ class Request:
     """The URI of a libvirt that runs the guests; None: plain QEMU."""
     lane: LaneName = LaneName.VIRTUAL
     stages: bool = False
-    """True to record the host time of each stage of each cell."""
+    """True to record how long each stage of a cell took on this machine."""
     from_boot: bool = False
     """True to boot the guest of every cell, for comparison."""
     reuses_guests: bool = True
@@ -125,7 +125,7 @@ def choose_cells(
 
 
 def choose_cells_of(plan: Plan, *, source: str, paths: Paths, seed: int) -> Choice:
-    """Returns all cells of a plan that no file holds; `source` names it in errors."""
+    """Returns all cells of a plan that is not in a file; `source` names it in errors."""
     return cells_chosen(check_plan(plan, source=source, paths=paths), seed=seed)
 
 
@@ -167,7 +167,7 @@ def cells_chosen(
 
 
 def default_jobs(lane: LaneName) -> int:
-    """Returns how many cells run at a time. In real time each needs several CPUs."""
+    """Returns the default number of cells at a time. In real time, a cell needs several CPUs."""
     cpus = len(os.sched_getaffinity(0))
     wanted = {LaneName.VIRTUAL: 1, LaneName.HOST: 2, LaneName.LIVE: 4}[lane]
     return max(cpus // wanted, 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plans: TOML files that name cells. `rig/docs/reference/plans.md` describes the format.
 
-A plan's groups span dimensions, as a covering array or as a full product, and run for each subject.
-Its single cells are named. Rules give cells their expectation; the last match wins.
+A group of a plan spans dimensions, as a covering array or as a full product, and runs for each
+subject. A single cell is one point. Rules set the expected verdict of cells; the last match wins.
 """
 
 from enum import StrEnum
@@ -52,7 +52,7 @@ class Load(StrEnum):
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mips: float | None = None
-    """The speed; omitted, like the cores, if a machine gives it."""
+    """The speed. `mips` and `cores` are omitted if `machine` names a machine."""
     cores: int | None = None
     job: str
     chip: str
@@ -97,7 +97,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Group(Owner, frozen=True, kw_only=True):
-    """Cells over a span: a covering array of that strength, or all if there is none."""
+    """Cells over a span: a covering array of that strength, or all combinations without one."""
 
     over: Span
     strength: int | None = None
@@ -110,7 +110,7 @@ class Single(Owner, frozen=True, kw_only=True):
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The condition of a rule. Missing keys match everything; `*` in names works."""
+    """The condition of a rule. Values are patterns with `*`; a missing key matches everything."""
 
     name: str = "*"
     subject: str = "*"
@@ -132,7 +132,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A requirement that one subject costs a multiple of another. It has one of the bounds."""
+    """A requirement that one subject costs a multiple of another. It has exactly one bound."""
 
     cell: str
     subject: str
@@ -156,7 +156,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A shipped plan whose canaries and controls follow the plan's own cells."""
     lane: str = LaneName.VIRTUAL.value
     deadline_s: int = 0
-    """The time that a subject gets in each cell, by the clock of the lane; 0: the usual."""
+    """The time limit of a subject in each cell, by the clock of the lane; 0: the default."""
     group: list[Group] = []
     cell: list[Single] = []
     rule: list[Rule] = []
@@ -173,7 +173,7 @@ def plan_names() -> list[str]:
 
 
 def find_file(name: str, folder: Path, *, what: str, own: str) -> Path:
-    """Returns a file of the folder, or a user's own; `own` is the end of the hint."""
+    """Returns a shipped file of the folder, or a user's own; `own` is the end of the hint."""
     names = shipped_names(folder)
     if name in names:
         return folder / f"{name}.toml"

@@ -36,7 +36,8 @@ def print_beside(beside: Beside, console: Console) -> None:
     for pair in beside.pairs:
         if pair.is_fault:
             console.print(
-                f"[bold magenta]differs[/] though all is equal: {escape(pair.id)}", soft_wrap=True
+                f"[bold magenta]differs[/] though all inputs are equal: {escape(pair.id)}",
+                soft_wrap=True,
             )
     _print_sums(beside.comparable, console)
 
@@ -73,7 +74,7 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
     )
     if any(pair.lane != EXACT_LANE for pair in pairs):
         console.print(
-            "Real time: one run of each claims nothing; `rig/rig gate` runs both side by side."
+            "Real time: one run of each proves nothing; `rig/rig gate` runs both side by side."
         )
 
 
@@ -88,8 +89,8 @@ def print_decision(decision: Decision, console: Console) -> None:
         console.print()
         console.print(fault_table(decision.groups[:ROWS_MAX]))
         _print_rest(len(decision.groups), console)
-    is_told = decision.outcome is Outcome.PASS or bool(decision.groups_of(*REFUSING))
-    shown = [] if is_told else decision.deciding
+    is_explained = decision.outcome is Outcome.PASS or bool(decision.groups_of(*REFUSING))
+    shown = [] if is_explained else decision.deciding
     if shown:
         console.print()
         console.print(decision_table(shown[:ROWS_MAX]))

@@ -23,7 +23,7 @@ BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
-    """A console that ignores a closed pipe. rich would exit with 1, a verdict of the rig."""
+    """A console that ignores a closed pipe. rich would exit with 1, the rig's code for `unsafe`."""
 
     def on_broken_pipe(self) -> None:
         """Drops further output when the reader ends, as in `... | head`."""
@@ -138,7 +138,7 @@ class FittedTable:
         return table
 
     def _stacked(self, shown: Sequence[int], width: int) -> Iterator[Text | Padding]:
-        """Yields the rows with their words above their figures; equal words only once."""
+        """Yields each row's words on a line above its figures; a repeated line only once."""
         words = [at for at in shown if not self._is_figure(at)]
         figures = [at for at in shown if self._is_figure(at)]
         widths = self._widths(figures, width - GAP)

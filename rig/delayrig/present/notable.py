@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How verdicts look, and which cells matter most if there is no room for all."""
+"""The look of verdicts, and the order of cells if there is no room for all."""
 
 from delayrig.decision.decision import Outcome
 from delayrig.decision.faults import Change
@@ -40,7 +40,7 @@ STYLES = {verdict: style for verdict, (_, style) in LOOKS.items()}
 
 
 def is_notable(cell: CellResult) -> bool:
-    """Returns True if the cell did not simply pass, or its skipping matters."""
+    """Returns False if the cell passed as expected, or is a measurement that was skipped."""
     if cell.is_expected:
         return cell.verdict is not Verdict.PASS
     return cell.verdict is not Verdict.SKIPPED or cell.role != Role.MEASURE

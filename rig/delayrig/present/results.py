@@ -22,9 +22,9 @@ CONTRAST_STYLES = {
     ContrastVerdict.MISSING: "bold red",
     ContrastVerdict.UNJUDGED: "yellow",
 }
-UNWATCHED = "No canary and control were among the cells: nothing shows that the rig sees."
+UNWATCHED = "No canary and control were among the cells: nothing shows that the rig detects faults."
 ANSWERS = {
-    ExitCode.PASS: "Nothing was timed too short but what was expected",
+    ExitCode.PASS: "Nothing was timed too short, except where expected",
     ExitCode.UNSAFE: "Something was timed too short",
     ExitCode.RIG_FAULT: "The rig itself failed; this run says nothing",
     ExitCode.SKIPPED: "Every cell was skipped",
@@ -35,7 +35,7 @@ NAMED_MAX = 20
 TABLE_MAX = 2000
 """The largest number of cells that are all printed."""
 NOTABLE_MAX = 100
-"""The largest number of cells that are printed of a larger run, the most notable first."""
+"""The number of cells that are printed of a larger run, the most notable first."""
 TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
@@ -69,7 +69,7 @@ def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
 
 
 def _is_working_canary(cell: CellResult) -> bool:
-    """Returns True for a canary or control that is as it must be. One line counts all of them."""
+    """Returns True for a canary or control with its expected verdict. `remarks` counts these."""
     return Role(cell.role) in WATCHING and cell.is_expected
 
 
@@ -165,10 +165,10 @@ def remarks(results: Results) -> list[str]:
 def lost_lines(cells: Sequence[CellResult]) -> list[str]:
     """Returns lines on cells that the rig lost, and on those that were run twice."""
     lost = [cell for cell in cells if cell.verdict is Verdict.INFRA_ERROR]
-    again = [cell for cell in cells if cell.retried_after and cell not in lost]
+    retried = [cell for cell in cells if cell.retried_after and cell not in lost]
     return [
-        *_named("Lost by the rig, and says nothing", {cell.id: cell.reason for cell in lost}),
-        *_named("Lost by the rig and run once more", {c.id: c.retried_after for c in again}),
+        *_named("Lost by the rig, so not judged", {cell.id: cell.reason for cell in lost}),
+        *_named("Lost by the rig and run once more", {c.id: c.retried_after for c in retried}),
     ]
 
 

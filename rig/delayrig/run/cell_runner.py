@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs cells in their lane, and judges them from what they left on disk."""
+"""Runs cells in their lane, and judges them from the files that they wrote."""
 
 import asyncio
 import shlex
@@ -48,8 +48,8 @@ class CellRunner:
         subject = self.lane.subject_of(cell)
         if subject is None:
             return (
-                "no libflashrom.so.1 of this subject is known: put the one that was built with it"
-                " beside the program"
+                "no libflashrom.so.1 of this subject is known: put the library that was built with"
+                " it next to the program"
             )
         if not self.chip_names[subject.label, chip.name]:
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
@@ -79,8 +79,8 @@ class CellRunner:
             if result.verdict is Verdict.INFRA_ERROR and self.request.retries_lost:
                 with first_try_kept(folder):
                     folder = cell_folder(cell, self.request.out)
-                    again = await self._measure(cell, folder, cpu)
-                result = msgspec.structs.replace(again, retried_after=result.reason)
+                    second = await self._measure(cell, folder, cpu)
+                result = msgspec.structs.replace(second, retried_after=result.reason)
             keep_result(result, folder)
         except OSError as error:
             raise _explained(error, self.request.out) from error
@@ -146,7 +146,7 @@ def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
 
 
 def keep_result(result: CellResult, folder: Path) -> None:
-    """Writes the result to the cell's folder. A resumed run knows by it that the cell is done."""
+    """Writes the result to the cell's folder, from which a resumed run reads it."""
     replace_file(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
 
 
@@ -174,18 +174,18 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
 
 
 def finding_of_lost(cell: Cell, error: LostGuestError) -> Finding:
-    """Returns a fault of the rig, or a doubt if the subject may just have needed more time."""
+    """Returns a fault of the rig, or a doubt if the subject may only have needed more time."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
     if limited and isinstance(error, OverdueGuestError):
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
-            reason=f"its waits keep the CPU busy and were not seen to their end: {error.message}",
+            reason=f"its waits keep the CPU busy, and the rig's limit came first: {error.message}",
         )
     if isinstance(error, OverdueGuestError) and error.is_busy:
         return Finding(
             verdict=Verdict.INCONCLUSIVE,
-            reason="the guest computed without an end: its subject may poll for ever, or need more "
-            "than this host can do; in a plan, `deadline_s` ends it at a time of the guest; "
+            reason="the guest was busy until the rig's limit: its subject may poll for ever, or "
+            "need more time on this machine; `deadline_s` of a plan limits its guest time; "
             f"{error.message}",
         )
     return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)

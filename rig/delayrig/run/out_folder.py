@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The --out folder: whether a run can be kept there, and a lock, as one run at a time uses it.
+"""The --out folder: checks that a run can be written there, and locks it for one run at a time.
 
-The kernel drops the lock however its owner ends.
+The kernel releases the lock when its owner ends, also if that is killed.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ from delayrig.run.resume import FILE_NAME as BEGUN
 LOCK = "run.lock"
 OTHERWISE = "wait until it ends, or name another folder with --out"
 STARTING_WITHIN_S = 5.0
-"""The time to wait: a child of a killed owner also holds the lock until its execve(2)."""
+"""The wait for the lock of an owner that was killed: its child holds it until execve(2)."""
 LOOKS_EACH_S = 0.02
 REGION_BYTES_MAX = 2 << 20
 """The disk space that a cell needs for each 64 KiB of its region."""
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """The owner of a folder, for others who want to use it."""
+    """The content of the lock file: the run that uses the folder, for the errors of others."""
 
     pid: int
     command: str
@@ -41,7 +41,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_out(out: Path, cells: list[Cell], *, name: str = RESULTS) -> None:
-    """Makes the folder; raises `BadInputError` if a run cannot be kept there.
+    """Makes the folder; raises `BadInputError` if a run cannot be written there.
 
     `name` is the file that every run of this kind writes there.
     """
@@ -90,7 +90,7 @@ def check_begun(out: Path | None) -> None:
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
     """Makes the folder and keeps other runs out of it.
 
-    Raises `BadInputError` if another run uses it, or has ended there after `asked_s`.
+    Raises `BadInputError` if another run uses it, or wrote its results there after `asked_s`.
     """
     path = out / LOCK
     try:
@@ -125,7 +125,7 @@ def _acquire(path: Path, out: Path) -> int:
             if owner and not Path(f"/proc/{owner.pid}").exists() and time.monotonic() < until_s:
                 time.sleep(LOOKS_EACH_S)
                 continue
-            words = "it only just began"
+            words = "it has just begun"
             if owner:
                 words = f"process {owner.pid} since {owner.since}: {owner.command}"
             raise BadInputError(
@@ -147,5 +147,5 @@ def _check_left_alone(out: Path, asked_s: float) -> None:
     if results.exists() and results.stat().st_mtime > asked_s:
         raise BadInputError(
             f"--out {out}: another run began and ended there since this one was started",
-            hint="name another folder with --out; what that run left is as it was",
+            hint="name another folder with --out; the files of that run are unchanged",
         )

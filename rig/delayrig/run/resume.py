@@ -21,7 +21,7 @@ CELL, RESULT = "cell.json", "result.json"
 FIRST_TRY = "first-try"
 """The folder in a lost cell's folder with the files of its first try."""
 OF_THE_RIG = ("rig_version", "commit", "plan", "seed", "qemu_version", "image_digests")
-OTHERWISE = "name another folder; to go on with that run, ask for the same with the same rig"
+OTHERWISE = "name another folder; to resume that run, use the same options and the same rig"
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,9 +32,9 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begin(request: Request, header: RunHeader) -> RunHeader:
-    """Records that the run has begun, or resumes it; returns the header, which may be the old one.
+    """Records that a run has begun, or resumes one; returns its header, with its first start time.
 
-    Raises `BadInputError` if it was begun with other inputs.
+    Raises `BadInputError` if the run to resume was begun with other inputs.
     """
     begun = Begun(run=header, delay=request.delay.words)
     path = request.out / FILE_NAME
@@ -56,7 +56,7 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
 
 
 def _short(value: object) -> str:
-    """Returns a short form of the value: a user need not read digests."""
+    """Returns a short form of the value, without digests."""
     return "others" if isinstance(value, dict | msgspec.Struct) else repr(value)
 
 
@@ -76,13 +76,13 @@ def done_cells(cells: Sequence[Cell], folder: Path) -> dict[str, CellResult]:
 
 def clear_cut_off(cell: Cell, folder: Path) -> None:
     place = folder / cell.id
-    for left in (place, _set_aside(place)):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in (place, _set_aside(place)):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def first_try_kept(place: Path) -> Iterator[None]:
-    """Empties a cell's folder for its second try, and then adds the old content to it."""
+    """Moves a cell's folder away for its second try, and then into the new folder."""
     aside = _set_aside(place)
     place.rename(aside)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One request while its cells run: which are done, and what is kept."""
+"""A request while its cells run: the results so far, and how `results.json` is written."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ class SingleRun:
         self.lane = lane
         self.header = begin(request, lane.header())
         self.kept = done_cells(request.cells, request.out) if request.resume else {}
-        """Results that another run has left here."""
+        """The results of the interrupted run that this one resumes."""
         self.cell_runner = make_cell_runner(request, lane)
         left = [cell for cell in request.cells if cell.id not in self.kept]
         self.refused = [refused for cell in left if (refused := self.cell_runner.refuse(cell))]
@@ -36,8 +36,8 @@ class SingleRun:
         """Returns the result of a cell of this run that a worker ran, after unpacking its files."""
         clear_cut_off(cell, self.request.out)
         folder = cell_folder(cell, self.request.out)
-        again = rerun_command(cell, self.request)
-        result = msgspec.structs.replace(unpack_left(packed, folder), rerun=again)
+        rerun = rerun_command(cell, self.request)
+        result = msgspec.structs.replace(unpack_left(packed, folder), rerun=rerun)
         keep_result(result, folder)
         return self.note(result)
 

@@ -30,7 +30,7 @@ def ensure_account(context: Context) -> bool:
         raise SetupError(f"the account {NAME} is missing, and --no-install is set", _remedy())
     asked = context.console.interactive and not context.yes
     if asked and not context.console.ask("Make it now?"):
-        raise SetupError(f"the account {NAME} is missing, and was not to be made", _remedy())
+        raise SetupError(f"the account {NAME} is missing, and you chose not to make it", _remedy())
     for argv in making():
         done = run_logged(argv, log=context.layout.logs / "account.log", console=context.console)
         done.require(f"making the account {NAME}", _remedy())

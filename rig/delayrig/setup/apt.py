@@ -69,9 +69,9 @@ class Target:
 
     @property
     def is_release(self) -> bool:
-        """Returns True for a release itself.
+        """Returns True for a release itself, and False for its updates and backports.
 
-        Its updates and backports have a dash in their names.
+        Their names have a dash.
         """
         suite = self.codename or self.release
         return "-" not in suite and self.serves(suite)
@@ -125,17 +125,17 @@ def derive_debug_suite(
 ) -> str:
     """Returns a source for the debug packages of a suite.
 
-    Debian has them in a separate archive beside the main one, whose name has an ending. This
-    machine may have another source for that suite.
+    Debian keeps them in a separate archive, whose URI and suite end in `-debug`. A source of this
+    machine for that suite is preferred.
     """
     debug = f"{suite}{DEBUG_ENDING}"
     if named:
         return _stanza(f"{named.rstrip('/')}{DEBUG_ENDING}", debug, {"Signed-By": KEYRING})
     known = parse_targets(targets)
     base = find_debian(known, read_release(os_release))
-    told = next((target for target in known if target.serves(debug)), None)
-    own = told or _beside(base, suite, known)
-    uri = own.uri if told else f"{own.uri.rstrip('/')}{DEBUG_ENDING}"
+    listed = next((target for target in known if target.serves(debug)), None)
+    own = listed or _beside(base, suite, known)
+    uri = own.uri if listed else f"{own.uri.rstrip('/')}{DEBUG_ENDING}"
     return _stanza(uri, debug, _carried_to_guests(own, files))
 
 
@@ -157,15 +157,15 @@ def parse_targets(text: str) -> tuple[Target, ...]:
 
 
 def debian_codename(release: Release) -> str:
-    """Returns a Debian release whose programs run on this machine: its own, or else an old one."""
+    """Returns a Debian release whose programs run on this machine: its own, or else `OLDEST`."""
     return release.codename if release.id == DEBIAN and release.codename else OLDEST
 
 
 def find_debian(targets: Sequence[Target], release: Release) -> Target:
     """Returns Debian's archive as this machine is configured to reach it.
 
-    A derivative may have it beside its own. The archive does not use the codenames that Debian's
-    testing and unstable report.
+    A derivative may have it in addition to its own archive. Debian's testing and unstable report a
+    codename that the archive does not use.
     """
     found = _debian(targets, release)
     if found is not None:
@@ -224,7 +224,7 @@ def _carried(target: Target, files: Mapping[str, str]) -> Fields:
 
 
 def _carried_to_guests(target: Target, files: Mapping[str, str]) -> Fields:
-    """Returns the same without architectures: guests may have others than this machine."""
+    """Returns the fields of `_carried`, but no architectures: guests may have others."""
     carried = _carried(target, files)
     return {name: carried[name] for name in carried if name.lower() != "architectures"}
 

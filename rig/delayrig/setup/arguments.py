@@ -148,7 +148,7 @@ def read_request(arguments: Sequence[str]) -> Request:
 def _sha256(arguments: Sequence[str]) -> str:
     """Returns the last value of `--sha256`, which is no option without `--import`."""
     given = values_of("--sha256", arguments)
-    is_named = any(each.partition("=")[0] == "--sha256" for each in arguments)
+    is_named = any(argument.partition("=")[0] == "--sha256" for argument in arguments)
     if is_named and not (given and re.fullmatch("[0-9a-fA-F]{64}", given[-1])):
         raise UsageError("--sha256 needs a SHA-256 digest: 64 hexadecimal digits")
     return given[-1] if given else ""

@@ -22,7 +22,7 @@ ESCAPED = re.compile(r"\\([0-7]{3})")
 def clean(context: Context) -> int:
     layout, console = context.layout, context.console
     if swept := sweep_scratch(layout.state):
-        console.write(f"removed {swept} scratch folders that runs left which were killed")
+        console.write(f"removed {swept} scratch folders of killed runs")
     if not layout.state.exists():
         console.write(f"nothing to clean: {layout.state} does not exist")
         return EXIT_PASS
@@ -37,7 +37,7 @@ def clean(context: Context) -> int:
         remove(layout.state)
     console.write(f"removed {layout.state}: {size} freed")
     if kept := history_file(os.environ):
-        console.write("runs of the past stay; to remove them:")
+        console.write("the history of past runs stays; to remove it:")
         console.write(commands(["rm", "-r", "--", str(kept.parent)]))
     if names := sorted(set(text.split())):
         console.write("distribution packages that set-up installed stay; to remove them:")
@@ -46,7 +46,7 @@ def clean(context: Context) -> int:
 
 
 def check_ours(layout: Layout) -> None:
-    """Refuses a folder that set-up did not make, or in which something is mounted."""
+    """Raises `SetupError` if set-up did not make the folder, or something is mounted in it."""
     if layout.moved and not (layout.state / TAG_NAME).is_file() and any(layout.state.iterdir()):
         raise SetupError(
             f"{layout.state} was not made by the rig's set-up; nothing was removed",
@@ -74,7 +74,7 @@ def remove(folder: Path) -> None:
     for place, names, _ in os.walk(folder):
         for inside in (Path(place) / name for name in names):
             if not inside.is_symlink() and not os.access(inside, os.R_OK | os.W_OK | os.X_OK):
-                # If it belongs to another user, removing it reports that.
+                # If it belongs to another user, rmtree() below reports that.
                 with suppress(PermissionError):
                     inside.chmod(0o700)
     try:

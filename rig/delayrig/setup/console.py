@@ -57,7 +57,7 @@ class Console:
     input: TextIO
     colours: bool = False
     live: bool = False
-    """True if lines may be overwritten, which is so on a terminal."""
+    """True if lines may be overwritten, as on a terminal."""
     quiet: bool = False
     """True if the user wants no progress."""
 

@@ -53,7 +53,8 @@ def export_images(layout: Layout, file: Path) -> int:
             "prepare them with: rig/rig images",
         )
     fresh = file.with_name(f"{file.name}.new")
-    with tarfile.open(fresh, "w:gz", compresslevel=COMPRESSION_LEVEL) as archive:
+    # With `dereference`, two hard links become two files: import takes no other kind of member.
+    with tarfile.open(fresh, "w:gz", compresslevel=COMPRESSION_LEVEL, dereference=True) as archive:
         manifest = json.dumps({"kind": KIND, "schema": SCHEMA, "files": entries}).encode()
         head = tarfile.TarInfo(MANIFEST)
         head.size = len(manifest)

@@ -60,6 +60,16 @@ def test_carried_images_are_the_same_in_another_place(tmp_path: Path) -> None:
     assert not (ours.state / "snapshots").exists()
 
 
+def test_hard_links_are_carried_as_files(tmp_path: Path) -> None:
+    theirs, ours = prepared(tmp_path / "theirs"), layout_of(tmp_path / "ours")
+    ours.state.mkdir(parents=True)
+    wheel = theirs.state / "wheels" / "a.whl"
+    (wheel.parent / "b.whl").hardlink_to(wheel)
+    file = tmp_path / "images.tar"
+    assert export_images(theirs, file) == import_images(ours, file) == 5
+    assert (ours.state / "wheels" / "b.whl").read_bytes() == wheel.read_bytes()
+
+
 def test_importing_again_changes_nothing_and_nothing_prepared_is_nothing_to_export(
     tmp_path: Path,
 ) -> None:

@@ -16,7 +16,7 @@ import msgspec
 from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
-"""Two functions without names are versions of one if at least this part of their code is equal."""
+"""Functions without names are versions of the same one if this part of their code is equal."""
 SAVES = ("push", "pop", "sub rsp", "sub esp", "sub sp", "stp", "ldp", "endbr")
 """The beginnings of lines that only set up or clean up a function's stack."""
 TRANSFERS = ("call", "j", "b", "cb", "tb", "ret", "loop")
@@ -82,7 +82,7 @@ def _many_sites(function: Placed) -> int:
 def _without_equals(
     before: Sequence[Placed], after: Sequence[Placed]
 ) -> tuple[list[Placed], list[Placed]]:
-    """Returns the functions of each side that the other lacks; of equal ones, the surplus."""
+    """Returns the functions of each side without an equal one on the other, each matched once."""
     counts = Counter(each.code.key for each in before), Counter(each.code.key for each in after)
     return _more_than(before, counts[1]), _more_than(after, counts[0])
 
@@ -150,7 +150,7 @@ def touched_sites(changed: Changed) -> Touched:
     ]
     stays = {same[site.line] for site in after if site.line in same}
     gone = [site for site in before if site.line not in stays]
-    # If there are as many sites as before, the changed ones ask for other times, and none is gone.
+    # If the number of sites is the same, the changed ones request other times, and none is gone.
     if len(before) == len(after):
         gone = []
     return Touched(
@@ -159,7 +159,7 @@ def touched_sites(changed: Changed) -> Touched:
 
 
 def _window(lines: Sequence[str], end: int) -> set[str]:
-    """Returns the lines between the previous jump or call and a call: they compute its time."""
+    """Returns the lines that compute a call's argument: those after the previous jump or call."""
     begin = end
     while begin > 0 and not lines[begin - 1].startswith(TRANSFERS):
         begin -= 1

@@ -11,7 +11,7 @@ from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
-from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.decision.request import CANDIDATE, baseline_rounds, rounds_of
 from delayrig.features.coverage import runs
 from delayrig.features.coverage.terminal import print_coverage
 
@@ -39,7 +39,7 @@ def coverage(folder: Path) -> None:
 
 def _of_gate(folder: Path, paths: Paths) -> runs.RunCoverage:
     stored = read_decision(folder).baseline.stored
-    before = [Path(stored)] if stored else rounds_of(folder, BASELINE)
+    before = baseline_rounds(folder, stored)
     programs = runs.programs_left(before[0], paths, say_making) if stored else []
     return runs.find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths, programs)
 

@@ -137,7 +137,7 @@ class Side:
 
     @cached_property
     def cells(self) -> dict[Key, list[str]]:
-        """Returns the cells that reached each site and called each delay function."""
+        """Returns the cells that reached it, by site and by delay function."""
         found: dict[Key, dict[str, None]] = defaultdict(dict)
         for build in self.builds:
             maps = self._maps(build)
@@ -168,8 +168,8 @@ class Side:
     def sites(self) -> list[tuple[Placed, Site]]:
         """Returns all sites that count.
 
-        Functions that only pass a time on have none. A call that may reach a delay function through
-        a pointer counts if some call of the same target did.
+        Functions that only pass a time on have none. A call of a function that passes it on through
+        a pointer counts if a cell shows that a call of that function reached a delay function.
         """
         confirmed = {
             (each.file, site.target)
@@ -186,13 +186,13 @@ class Side:
 
 
 def _identity(function: CodeFunction) -> str:
-    """Returns a key of a delay function, or one with sites, that all builds share; else empty."""
+    """Returns a key that all builds share; empty for functions without sites that do not delay."""
     is_interesting = function.sites or function.is_delay
     return (function.name or function.key) if is_interesting else ""
 
 
 def coverage_of(subject: str, side: Side, changed: Iterable[Key] = ()) -> Coverage:
-    """Returns the coverage of a subject; `changed` are functions."""
+    """Returns the coverage of a subject; `changed` are the keys of its changed functions."""
     marked = set(changed)
     return Coverage(
         subject=subject,
@@ -215,7 +215,7 @@ def coverage_of(subject: str, side: Side, changed: Iterable[Key] = ()) -> Covera
 def changed_waits(baseline: Side, candidate: Side) -> ChangedWaits:
     """Returns the delay sites that a change touched, with the cells that reached them.
 
-    Both must be read with names, or both without.
+    Both sides must have been read with the same `named`.
     """
     changed = _changed(baseline, candidate)
     found = [wait for each in changed for wait in _waits_of(each, baseline, candidate)]
@@ -251,7 +251,7 @@ def _waits_of(changed: Changed, baseline: Side, candidate: Side) -> Iterable[Cha
 def _grouped(
     function: Placed, sites: Sequence[Site], side: str, cells: Side
 ) -> Iterable[ChangedWait]:
-    """Yields one for the sites that some cell reached, and one for the others."""
+    """Yields a wait for the sites that some cell reached, and one for the others."""
     reached = [site for site in sites if cells.cells.get((function.file, site.address))]
     for each in (reached, [site for site in sites if site not in reached]):
         if each:
@@ -284,6 +284,6 @@ def _wait(
 
 def _name_of(function: CodeFunction) -> str:
     """Returns the function's symbol or its name in call chains, else its address."""
-    told = [function_of_frame(site.where) for site in function.sites[:1]]
-    names = [name for name in told if not (name.startswith("0x") or ":" in name)]
+    found = [function_of_frame(site.where) for site in function.sites[:1]]
+    names = [name for name in found if not (name.startswith("0x") or ":" in name)]
     return function.name or (names[0] if names else f"the function at {function.address:#x}")

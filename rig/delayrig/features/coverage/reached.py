@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the delay sites that the calls of a cell came from.
 
-A call chain contains calls, but not the jumps with which functions end. A site that is such a jump
-is found from the function that was called and the function that was entered. If several jumps may
-have led there, all of them count. A call through a pointer into a programmer's driver counts if
-only one function can be meant, or only one whose name begins with the driver's, as in flashrom.
+A call chain contains no tail calls: jumps to another function at a function's end. A site that is a
+tail call is found if the chain calls one function and enters another one. If several tail calls may
+lead from the one to the other, all of them count. A call through a pointer into a programmer's
+driver counts if it can only have called one function, or only one whose name begins with the name
+of the driver, as flashrom's do.
 """
 
 from bisect import bisect_right
@@ -18,7 +19,7 @@ from delayrig.model.delays import Delays, FunctionFacts, read_delays
 from delayrig.subjects.finder.code_map import CodeFunction, CodeMap, Site, Watched
 
 JUMPS_MAX = 3
-"""The largest number of functions in a row that each end with a jump to the next."""
+"""The largest number of tail calls in a row that are followed."""
 
 
 class Chain(msgspec.Struct, frozen=True):
@@ -63,7 +64,7 @@ def _chains(delays: Delays) -> Iterator[Chain]:
 
 
 def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
-    """Returns a file's delay functions and direct waits; doubtful functions only if all are."""
+    """Returns a file's delay functions and direct waits; doubtful ones if there are no others."""
     found = {each for cell in cells for each in cell.functions if each.file == file}
     sure = [each for each in found if not each.doubt]
     functions = [each for each in found if not each.direct]
@@ -72,7 +73,7 @@ def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
 
 
 class Reach:
-    """Finds the sites of one file that chains of a cell came through."""
+    """Finds the sites of one file that the call chains of a cell passed through."""
 
     def __init__(self, code: CodeMap, driver: str = "") -> None:
         self.code = code
@@ -110,13 +111,13 @@ class Reach:
             yield from self._pointed_jumps(entered, asked)
 
     def _jumps(self, begin: int, entered: int, asked: int) -> set[int]:
-        """Returns the jumps that lead from a function's end to the entered function."""
+        """Returns the tail calls that lead from the called function to the entered one."""
         direct = self._direct_jumps(begin, entered, asked, JUMPS_MAX)
         is_leaving = begin in self.code.leaving
         return direct | (self._pointed_jumps(entered, asked) if is_leaving else set())
 
     def _led(self, site: Site, entered: int, asked: int, depth: int = JUMPS_MAX) -> set[int]:
-        """Returns the site and those behind it, if its jump leads to the entered function."""
+        """Returns the site and those after it, if its tail call leads to the entered function."""
         if not site.is_tail or site.asks not in (None, asked):
             return set()
         behind = self._direct_jumps(site.target, entered, asked, depth - 1)
@@ -128,7 +129,10 @@ class Reach:
         return {each for site in sites for each in self._led(site, entered, asked, depth)}
 
     def _pointed_jumps(self, entered: int, asked: int) -> set[int]:
-        """Returns the jumps of the only pointed function that leads there; none if several do."""
+        """Returns the tail calls of the only function behind a pointer that leads there.
+
+        Returns none if several such functions do.
+        """
         pointed = [each for each in self.code.functions if each.pointed and each.sites]
         ways = [
             (each.name, way)

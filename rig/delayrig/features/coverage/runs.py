@@ -144,7 +144,7 @@ def _both(
     paths: Paths,
     programs: Sequence[Subject],
 ) -> tuple[Side, Side]:
-    """Reads both sides; raises `CoverageError`."""
+    """Reads both sides, without names if only one has them; raises `CoverageError`."""
     builds = {
         name: _builds_of_one(runs, name, programs)
         for name, runs in ((BASELINE, baseline), (CANDIDATE, candidate))

@@ -123,8 +123,8 @@ def _provide(part: str, folder: Path) -> None:
     if (folder / FILES[RUNS[part][0]]).is_file():
         return
     words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
-    ends_too = partial(prctl, PR_SET_PDEATHSIG, signal.SIGTERM)
-    status = subprocess.run(words, check=False, preexec_fn=ends_too).returncode
+    end_with_parent = partial(prctl, PR_SET_PDEATHSIG, signal.SIGTERM)
+    status = subprocess.run(words, check=False, preexec_fn=end_with_parent).returncode
     if status not in ANSWERS:
         raise RigFaultError(f"rig/rig {' '.join(RUNS[part])}: exit code {status}", hint="see above")
 

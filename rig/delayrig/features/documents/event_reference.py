@@ -59,7 +59,7 @@ TYPES = {
 }
 LIMITS = ("_min", "_max")
 AS_IN = re.compile(r", as in `(?P<kind>\w+)`\.$")
-"""The end of a meaning that another kind explains."""
+"""The end of a meaning that refers to another kind."""
 Key = tuple[str, str, str]
 """A key with its unit and its meaning."""
 FIRST_VERSION = 1
@@ -93,10 +93,10 @@ def events_page() -> str:
 
 def _section(title: str, kinds: list[type[Kind]]) -> str:
     writers = [writer for writer in Writer if any(writer in kind.writers for kind in kinds)]
-    told = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
+    written_by = ", ".join(f"{writer} (`{SOURCES[writer]}`)" for writer in writers)
     first: dict[Key, str] = {}
     listed = "".join(_kind(kind, first) for kind in kinds)
-    return f"\n## {title}\n\n{_wrapped(f'Written by: {told}.')}\n{listed}"
+    return f"\n## {title}\n\n{_wrapped(f'Written by: {written_by}.')}\n{listed}"
 
 
 def _kind(kind: type[Kind], first: dict[Key, str]) -> str:
@@ -131,8 +131,8 @@ def _rows(kind: type[Kind], first: dict[Key, str]) -> Iterator[str]:
 
 def _shown_type(key: str, unit: str) -> str:
     """Returns the type in brackets, without "number" and without a unit that the key's name has."""
-    said = {"number", unit_of(key, "")}
-    rest = ", ".join(part for part in unit.split(", ") if part not in said)
+    left_out = {"number", unit_of(key, "")}
+    rest = ", ".join(part for part in unit.split(", ") if part not in left_out)
     return f" ({rest})" if rest else ""
 
 

@@ -55,7 +55,7 @@ def answer_lines(results: Results) -> list[str]:
             for verdict, count in counts.items():
                 if verdict not in (Verdict.PASS, Verdict.SKIPPED):
                     others[programmer, chip, f"{count} {verdict}"].append(name)
-    lines = [f"{said:<15}  {place:<15}  {chip:<10}  " for place, chip, said in others]
+    lines = [f"{count:<15}  {place:<15}  {chip:<10}  " for place, chip, count in others]
     asked = sum(cell.verdict is not Verdict.SKIPPED for cell in cells)
     return [
         f"{passed} of {asked} cells pass; the others:",
@@ -105,14 +105,14 @@ def _large_times(cells: Sequence[CellResult]) -> str:
 
     If a cell did not pass, its verdict stands in place of its times.
     """
-    said = []
+    shown = []
     for job in (Job.READ, Job.WRITE):
         own = [cell for cell in cells if cell.job == job]
         if own:
             cell = max(own, key=lambda cell: cell.time_ns.total)
             passed = cell.verdict is Verdict.PASS
-            said.append(seconds_of(cell) if passed else str(cell.verdict))
-    return ";".join(dict.fromkeys(said)) or "-"
+            shown.append(seconds_of(cell) if passed else str(cell.verdict))
+    return ";".join(dict.fromkeys(shown)) or "-"
 
 
 def _relative_host_time(own: Sequence[CellResult], cells: Sequence[CellResult]) -> str:
@@ -244,7 +244,7 @@ def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
 
 
 def right_table(results: Results) -> str:
-    """Returns counts of verdicts; subjects with the same counts share a row."""
+    """Returns a table of counts of verdicts; subjects with the same counts share a row."""
     found: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for cell in results.measured:
         found[cell.subject.name][cell.verdict] += 1
@@ -338,25 +338,25 @@ def requoted(text: str, results: Results) -> str:
     def anew(line: str) -> str:
         if line in cells:
             evidence.clear()
-            evidence.update((_claim(said), said) for said in evidence_lines(cells[line]))
-        said = evidence.get(_claim(line.strip()))
-        return f"{INDENT}  {said}" if said else _requoted(line, rows.get(_name(line)))
+            evidence.update((_claim(each), each) for each in evidence_lines(cells[line]))
+        found = evidence.get(_claim(line.strip()))
+        return f"{INDENT}  {found}" if found else _requoted(line, rows.get(_name(line)))
 
     return _replaced(text, RUN_MARK, anew)
 
 
 def requoted_answer(text: str, decision: Decision) -> str:
     """Returns the document with its quoted lines replaced by those of the gate."""
-    said = {_first_word(line): f"{INDENT}{line}" for line in decision.lines}
-    return _replaced(text, GATE_MARK, lambda line: said.get(_first_word(line), line))
+    lines = {_before_colon(line): f"{INDENT}{line}" for line in decision.lines}
+    return _replaced(text, GATE_MARK, lambda line: lines.get(_before_colon(line), line))
 
 
 def _claim(line: str) -> str:
-    """Returns the line without its figures."""
+    """Returns the text before the last colon, which has no figures."""
     return line.rpartition(": ")[0]
 
 
-def _first_word(line: str) -> str:
+def _before_colon(line: str) -> str:
     return line.strip().partition(":")[0]
 
 

@@ -45,7 +45,7 @@ LAST_EVENTS = 1000
 JUST_BEFORE_NS = 5_000_000_000
 # Status queries of a part, and commands that releases of flashrom send between two of them.
 POLLS = ("RDSR", "STATUS", "O_DELAY", "O_EXEC", "O_INIT")
-# There may be millions of events, so their beginnings are compared: keys have a fixed order.
+# There may be millions of events, so only their beginnings are read; `ev` is always the first key.
 FAULT_EVENT = b'{"ev":"fault",'
 
 
@@ -119,12 +119,12 @@ class Bench:
             exit_code = _exit_code(words, output.fileno(), self.limit_s)
             ended_ns = time.monotonic_ns()
             emulator_end = _end_emulator(emulator)
-        said = (folder / "stdout.txt").read_text("utf-8", errors="replace")
-        last_line = next(filter(None, map(str.strip, reversed(said.splitlines()))), "")
+        printed = (folder / "stdout.txt").read_text("utf-8", errors="replace")
+        last_line = next(filter(None, map(str.strip, reversed(printed.splitlines()))), "")
         left = Left(
             exit_code=exit_code,
             at_work=exit_code is None and was_at_work(folder / "events.jsonl", ended_ns),
-            said=said,
+            said=printed,
             content=_bytes(folder / "after.bin"),
             read_back=_bytes(folder / "read.bin"),
         )
@@ -153,13 +153,13 @@ class Bench:
         os.close(ready_in)
         try:
             with open(ready_out, "rb") as ready:  # noqa: PTH123 - a descriptor has no path
-                said = ready.read(READY_BYTES)
-            if not said:
+                port = ready.read(READY_BYTES)
+            if not port:
                 raise RigFaultError(
                     f"the emulator did not start: {shlex.join(words)}",
                     hint=(folder / "emulator.log").read_text("utf-8", errors="replace"),
                 )
-            yield process, int(said)
+            yield process, int(port)
         finally:
             process.kill()
             process.wait()
@@ -250,7 +250,7 @@ def _count_faults(events: Path) -> int:
 
 
 def was_at_work(events: Path, ended_ns: int) -> bool:
-    """Returns True if requests came until just before the end, not all of them status queries."""
+    """Returns True if the last requests came just before the end, not only status queries."""
     if not events.is_file():
         return False
     with events.open("rb") as lines:

@@ -86,10 +86,10 @@ def faults(
 
 def _show(run: campaign.FaultRun) -> None:
     scenario = run.scenario
-    told = (
+    line = (
         f"{run.end:8} {run.subject} {scenario.run}: {scenario.chip} {scenario.job} {scenario.fault}"
     )
-    click.echo(f"{told} ({run.faults} faults, {run.host_s:.1f} s)")
+    click.echo(f"{line} ({run.faults} faults, {run.host_s:.1f} s)")
     if is_finding(run.end) or run.emulator is campaign.EmulatorEnd.FAILED:
-        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; it said: {run.said}")
+        click.echo(f"    exit code {run.exit_code}, emulator {run.emulator}; printed: {run.said}")
         click.echo(f"    again: {run.rerun}")

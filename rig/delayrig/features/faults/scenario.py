@@ -19,8 +19,8 @@ CHANGED_OFFSET_BYTES = 64 * 1024
 CHANGED_BYTES = 4096
 BLANK = b"\xff"
 
-# The usual counts of a run. The position of a fault is drawn between 1 and such a count, and each
-# power of ten is equally likely.
+# The usual counts of a run. The position of a fault is drawn between 1 and the count; its logarithm
+# is distributed uniformly.
 REPLY_BYTES, REQUEST_BYTES, REQUESTS, BUSY_TIMES = 200_000, 6_000, 400, 20
 BYTE_PROBABILITY = (1e-5, 1e-2)
 REQUEST_PROBABILITY = (1e-3, 1e-1)
@@ -135,7 +135,7 @@ def _nth(draw: random.Random, count: int) -> int:
 
 
 def _between(draw: random.Random, low: float, high: float) -> float:
-    """Draws a number; each power of ten is equally likely."""
+    """Draws a number whose logarithm is distributed uniformly."""
     return math.exp(draw.uniform(math.log(low), math.log(high)))
 
 

@@ -31,7 +31,7 @@ READ: dict[str, Callable[[Cell], str]] = {
     "hazards": lambda cell: SEPARATOR.join(cell.hazards) or NONE,
     "job": lambda cell: cell.job,
 }
-"""The dimensions that are searched."""
+"""The dimensions that are searched, each with the function that reads it from a cell."""
 
 
 class Symptom(StrEnum):
@@ -80,8 +80,8 @@ def may_be_slow(result: CellResult) -> bool:
 def _why_not_slow(result: CellResult, own: CellResult) -> str:
     """Returns why the work is not slow; empty if it is.
 
-    The job needs the time in which part and link were at work. It is the shorter one of the two
-    flashroms', as one may erase in smaller blocks; if the job is unfinished, it is ours.
+    The job needs the time in which part and link are busy. The smaller of the two flashroms' times
+    counts, because one may erase in smaller blocks; if the job is unfinished, ours counts.
     """
     if not own.job_done:
         return "our own flashrom cannot do that job there, so there is nothing to compare with"
@@ -94,7 +94,7 @@ def _why_not_slow(result: CellResult, own: CellResult) -> str:
 
 
 def work_ns(result: CellResult) -> int:
-    """Returns the time after the probe, which waits for a second with any part."""
+    """Returns the time after the probe. The probe waits for a second, whatever the part."""
     return result.time_ns.total - result.time_ns.probe
 
 
@@ -132,9 +132,9 @@ def why_not(result: CellResult, own: CellResult | None = None) -> str:
         case Ending.DONE:
             return "the data is wrong, and it did not notice"
         case Ending.FAILED if _changed(result):
-            return "it failed after it had begun to change the part, and said so"
+            return "it reported a failure after it had begun to change the part"
         case Ending.FAILED:
-            return "it failed before it changed the part, and said so"
+            return "it reported a failure before it changed the part"
         case Ending.CRASHED:
             return "it crashed"
         case _ if result.unfinished:
@@ -218,7 +218,7 @@ async def search(
 
 
 class BesideOurs:
-    """Trials of cells. In a search for slow cells our flashrom runs in them, too, to compare."""
+    """Trials of cells. In a search for slow cells, our flashrom runs in each of them as well."""
 
     def __init__(self, symptom: Symptom, trial: Trial) -> None:
         self._symptom = symptom

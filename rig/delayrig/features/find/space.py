@@ -16,16 +16,16 @@ STRENGTH = 2
 DEADLINE_S = 60
 """A subject's time limit, ten times what a job takes. A subject still at work has not hung."""
 REGION_KIB = 1
-"""Four pages of most parts: a page can meet a part that is still busy, and a job is quick."""
+"""Four pages of most parts, so that a page can come while the part is busy with the last one."""
 SLOW_REGION_KIB = 64
 """The region of SPI parts in a search for a slow cell: programming it takes longer than erasing."""
 SOURCE = "rig/rig find"
 SPI_PARTS = ("W25Q128JV", "AT45DB321D", "SST25VF040B", "M95M02-DR")
-"""One part of each way to be written: pages, a buffer, bytes, an EEPROM."""
+"""One part for each way of programming: by pages, by a buffer, by bytes, an EEPROM."""
 OTHER_PARTS = ("W29C020", "SST39SF040", "W39V040A", "M50FW040")
 """Parts that are not on SPI: written by pages and by bytes, on LPC, on FWH.
 
-AT29C020 is left out, because on every machine releases do not write some of its bytes.
+AT29C020 is left out, because flashrom's releases fail to write some of its bytes on any machine.
 """
 SMALL_PARTS = ("W29EE011",)
 """The part for programmers that reach none of the others."""

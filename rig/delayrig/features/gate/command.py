@@ -85,13 +85,13 @@ LIMITS = {
 
 
 class _AbortingError(click.UsageError):
-    """A usage error, which ends a bisection because each revision would have it."""
+    """A usage error, which ends a bisection because every revision would have it."""
 
     exit_code = ABORT
 
 
 class _GateCommand(cli.RigCommand):
-    """A command whose usage errors end a bisection: git takes their usual code, 2, for bad."""
+    """A command whose usage errors end a bisection: git takes click's code 2 for a bad revision."""
 
     def make_context(
         self,
@@ -341,7 +341,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     )
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
-    # Canaries and controls come first: before their answers nothing is certain.
+    # Canaries and controls come first, because no early answer is certain before theirs.
     cells.sort(key=lambda cell: cell.role not in WATCHING)
     check_connect(options.connect, choice.cells)
     if stored:
@@ -366,7 +366,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
         stored=stored,
-        # A stored baseline makes no pairs.
+        # With a stored baseline there are no pairs of runs, so more rounds gain nothing.
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=questions_of(choice.plan, choice.cells),
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
@@ -388,7 +388,7 @@ def _first(
 
 
 def _from_here(folder: Path) -> str:
-    """Returns the folder as commands name it: relative if possible, to hold on any machine."""
+    """Returns the folder for use in a command: relative if possible, to be valid elsewhere, too."""
     return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 

@@ -63,7 +63,7 @@ class FirstCells:
     """The folders of the saved programs: the baseline's, and the candidate's."""
     reached: Reached
     watching: Collection[str]
-    """The places of canaries and controls: without their answers nothing is certain."""
+    """The places of canaries and controls, without whose answers no early answer is certain."""
     kept: Path
     """The folder in which code maps of programs are cached."""
 
@@ -90,7 +90,7 @@ class FirstCells:
 
 
 class EarlyAnswer:
-    """The findings while cells finish. Only exact cells count: no later round changes them."""
+    """An early No while cells finish. Only exact cells count: no later round changes them."""
 
     def __init__(
         self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False
@@ -124,7 +124,7 @@ class EarlyAnswer:
     def _no(self, place: str) -> str:
         """Returns why that place refuses the candidate; empty if it does not.
 
-        If a hazard ends waits at random, that is only known when all cells are done.
+        If a hazard cuts waits short at random, that is not known until all cells are done.
         """
         before, now = self._theirs.get(place), self._ours[place]
         if (before is None and not self._absolute) or striking(now):

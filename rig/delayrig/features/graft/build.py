@@ -28,7 +28,7 @@ class DoesNotBuildError(BadInputError):
         self.tail = "\n".join(log.read_text(errors="replace").splitlines()[-TAIL_LINES:])
         super().__init__(
             f"{folder}: could not be built:\n{self.tail}",
-            hint=f"all of it is in {log}; install what it misses, and start again",
+            hint=f"all output is in {log}; install what is missing, and start again",
         )
 
 
@@ -96,13 +96,13 @@ def _make_tests(folder: Path, log: Path) -> OwnTests:
 
 
 def _run(command: Sequence[str], folder: Path, log: Path) -> int:
-    with log.open("ab") as said:
+    with log.open("ab") as output:
         done = subprocess.run(
             die_with_parent(command),
             cwd=folder,
             env={**os.environ, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
-            stdout=said,
+            stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The edits of build files: a source beside another one, and an option with its default.
+"""The edits of build files: they add a source beside another one, and an option with its default.
 
 Meson's own parser reads a meson.build, and the text is changed at the positions of its nodes. The
-old source may stand in a list, in a condition, or in a variable that a list uses elsewhere. The new
-source goes where every system builds it. A Makefile is edited line by line.
+old source may be in a list, in a condition, or in a variable that a list uses elsewhere. The new
+source is put where every system builds it. A Makefile is edited line by line.
 """
 
 import re

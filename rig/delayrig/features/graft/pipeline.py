@@ -168,10 +168,10 @@ def check_folder(root: Path, folder: Path) -> None:
     if folder.resolve().is_relative_to(root.resolve()):
         raise BadInputError(
             f"{folder}: lies in {root}, which is to stay as it is",
-            hint="name another folder by --out or --patches",
+            hint="name another folder with --out or --patches",
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInputError(f"{folder}: is there already", hint="name a folder that is not")
+        raise BadInputError(f"{folder}: is there already", hint="name a folder that does not exist")
 
 
 def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Graft:
@@ -240,13 +240,13 @@ def _blamed_on(planned: Planned, number: int) -> Iterator[None]:
         if number == 0:
             raise BadInputError(
                 f"{planned.root}: could not be built:\n{error.tail}",
-                hint="install what it misses, and start again; --out keeps all that the build said",
+                hint="install what is missing, and start again; --out keeps the build's output",
             ) from error
         title = planned.steps[number - 1].title
         raise BadInputError(
             f"{planned.root}: the graft does not fit: with step {number} ({title}) the tree does"
             f" not build any more:\n{error.tail}",
-            hint="no patch was written; the tree's build is one that the graft does not know yet",
+            hint="no patch was written; the graft does not support the build of this tree yet",
         ) from error
 
 
@@ -261,7 +261,7 @@ def gate_graft(graft: Graft, out: Path, options: Sequence[str], *, shown: bool) 
     where = STANDARD_ERROR if shown else subprocess.DEVNULL
     subprocess.run(die_with_parent([sys.executable, *words]), stdout=where, check=False)
     if not (out / GATE / GATE_FILE).is_file():
-        raise RigFaultError("the gate came to no decision", hint="its own words are above")
+        raise RigFaultError("the gate came to no decision", hint="its output is above")
     return read_decision(out / GATE)
 
 
@@ -322,12 +322,12 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    # If the rig runs inside a git hook, these variables name another
-    meant = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
+    # If the rig runs inside a git hook, these variables name another repository.
+    environment = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
     return subprocess.run(
         die_with_parent(["git", *words]),
         cwd=folder,
-        env=meant,
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

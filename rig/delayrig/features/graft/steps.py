@@ -26,7 +26,7 @@ MACRO = "CONFIG_DELAY_MINIMUM_SLEEP_US"
 ABOUT = "Waits of this many microseconds and more sleep, shorter ones poll the clock"
 
 PRIORITY = f"""\
-/* At realtime priority whoever polls keeps others off the CPU: not in a build that polls long. */
+/* Polling at realtime priority keeps all others off the CPU, so builds with long polls skip it. */
 #define REALTIME_POLL_US_MAX 10000
 
 static void raise_priority(void)
@@ -59,16 +59,16 @@ and no timer resolution is asked for: a count of loops says nothing
 about time once a CPU changes its clock or the thread moves to a faster
 core.
 
-The end of a sleep is an absolute moment, or what is left is taken from
-the clock again, so a signal cannot cut a wait short. Time is counted in
-64 bits of nanoseconds, and no length overflows.
+Sleeps end at an absolute time; where the OS cannot do that, the rest is
+computed from the clock after each sleep. So a signal cannot cut a wait
+short. Times are 64-bit nanoseconds, and no length overflows.
 
-Waits from 100 ms on sleep. Sleeping to just before the end and the
-timer slack are switched off in this step.
+Waits of 100 ms and more sleep. Sleeping to just before the end and the
+change of the timer slack are switched off in this step.
 """
 OLD_SYSTEMS = """
-This file had code for other systems (libpayload, Windows) as well,
-which goes with it. They need files of their own.
+The code of this file for other systems (libpayload, Windows) is removed
+as well. They need separate files.
 """
 THRESHOLD = f"""\
 udelay: Sleep from 100 us on
@@ -83,21 +83,21 @@ The option delay_minimum_sleep_us sets another value.
 REALTIME = """\
 cli: Ask for realtime priority
 
-Sleeps of a thread under SCHED_FIFO end closer to their time. flashrom
-asks for the lowest such priority right before it opens the programmer,
-and goes on without it where that is not allowed: nothing depends on it.
+Sleeps of a thread under SCHED_FIFO end closer to their deadline.
+flashrom asks for the lowest such priority right before it opens the
+programmer, and goes on without it where that is not allowed: nothing
+depends on it.
 
-Only the command line asks. The priority of a program that uses
-libflashrom is that program's own business.
+Only the command line asks for it. A program that uses libflashrom sets
+its priority itself.
 """
 HYBRID = """\
 udelay: Sleep to just before the end, and poll the rest
 
 A sleep ends late by up to 60 us on an idle machine, and Linux adds its
 timer slack of 50 us. So a wait sleeps to shortly before its end and
-polls what is left, and the slack is 1 ns meanwhile. How long "shortly"
-is follows from how late the thread's wake-ups come, between 2 and
-125 us.
+polls the rest, and the slack is 1 ns during the sleep. The time to poll
+is learned from how late the thread wakes up; it is 2 to 125 us.
 """
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The address of the history, a database named by a URL in SQLAlchemy's form; its chosen runs."""
+"""The address of the history, a database named by a URL in SQLAlchemy's form; a choice of runs."""
 
 import datetime as dt
 import re
@@ -122,8 +122,8 @@ def _parsed(text: str, source: str) -> Address:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
-        said = f"{source}: {_safe(text)!r} is no URL of a database"
-        raise BadInputError(said, hint=f"give a URL {EXAMPLES}, or {NONE!r}") from error
+        message = f"{source}: {_safe(text)!r} is no URL of a database"
+        raise BadInputError(message, hint=f"give a URL {EXAMPLES}, or {NONE!r}") from error
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername=PSYCOPG)
     try:

@@ -92,8 +92,8 @@ def _record(address: Address | None, out: Path, add: Callable[[Address], "Added"
     try:
         added = add(address)
     except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
-        told = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
-        lines = [f"warning: not kept in the history: {told}"]
+        why = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
+        lines = [f"warning: not kept in the history: {why}"]
         lines += [f"  {error.hint}"] if isinstance(error, RigError) and error.hint else []
         lines += [f"  the run itself is whole; `rig/rig history add {out}` keeps it later"]
     else:

@@ -228,7 +228,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     same_inputs: bool | None
     """True if all that decides times, except the subject, was equal; null if unknown."""
     before_ns: int
-    """The sum over the cells of both runs that no run between them has.
+    """The sum over the cells that both runs have, and no run between them.
 
     In real time, the sum of each cell's median before the step.
     """
@@ -346,23 +346,23 @@ def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
 
 def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:
     """Returns the steps that the change-point test claims for the runs' indices."""
-    usual = _usual_ns(runs)
+    medians_ns = _medians_ns(runs)
     index = [
-        float(np.exp(np.mean([np.log(ns / usual[name]) for name, ns in run.times_ns.items()])))
+        float(np.exp(np.mean([np.log(ns / medians_ns[name]) for name, ns in run.times_ns.items()])))
         for run in runs
     ]
     found = change_points(index, confidence=confidence)
     edges = [0, *(point.at for point in found), len(runs)]
     steps = []
     for number, point in enumerate(found):
-        was = _usual_ns(runs[edges[number] : point.at])
-        now = _usual_ns(runs[point.at : edges[number + 2]])
+        was = _medians_ns(runs[edges[number] : point.at])
+        now = _medians_ns(runs[point.at : edges[number + 2]])
         names = sorted(was.keys() & now.keys())
         steps.append(_step(runs[point.at - 1], runs[point.at], was, now, names, point.p))
     return steps
 
 
-def _usual_ns(runs: Sequence[Point]) -> Times:
+def _medians_ns(runs: Sequence[Point]) -> Times:
     times: dict[str, list[int]] = {}
     for name, total_ns in chain(*(run.times_ns.items() for run in runs)):
         times.setdefault(name, []).append(total_ns)

@@ -56,15 +56,15 @@ HINTS = {
     "not a database": ("is no SQLite database", "name another file; this one is as it was"),
     "malformed": (
         "is damaged",
-        "`sqlite3 FILE .recover` reads what can be read; move it away and a new one is begun",
+        "`sqlite3 FILE .recover` reads what can be read; move it away to begin a new one",
     ),
     "is locked": (
         "is held by another program",
-        "end that one, or wait for it: nothing here keeps it for long",
+        "end that program, or wait for it: the rig holds the database only briefly",
     ),
     "unable to open": (
         "could not be opened",
-        f"its folder must be there, and be yours to write to, {ANOTHER}",
+        f"its folder must exist, and you must be allowed to write to it, {ANOTHER}",
     ),
     "password": ("does not let this user in", "check user and password of the URL"),
     "does not exist": ("is not there", "create that database or role first (createdb)"),
@@ -99,8 +99,8 @@ def _sqlite(file: Path, *, write: bool) -> sa.Engine:
         try:
             return _connected(file, mode, write=write)
         except sqlite3.OperationalError:
-            # In WAL mode a reader makes files beside the database, and a writer makes the same
-            # ones. If the reader may not, and there is no such file, then nobody is writing.
+            # In WAL mode readers and writers create the same files beside the database. If this
+            # reader cannot create them and the WAL does not exist, then nobody is writing.
             if write or Path(f"{file}-wal").exists():
                 raise
             return _connected(file, "ro&immutable=1", write=False)
@@ -125,7 +125,7 @@ def _connected(file: Path, mode: str, *, write: bool) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     if write:
-        # The file stores the mode. If this fails because another process sets it, that is enough.
+        # The file stores the mode. If this fails, another process is setting the same mode.
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -149,13 +149,13 @@ def explained(label: str) -> Iterator[None]:
         raise _explained(label, error.strerror or str(error)) from error
 
 
-def _explained(label: str, said: str) -> BadInputError:
-    first = said.strip().partition("\n")[0]
+def _explained(label: str, message: str) -> BadInputError:
+    first = message.strip().partition("\n")[0]
     for word, (what, hint) in HINTS.items():
-        if word in said.lower():
+        if word in message.lower():
             return BadInputError(f"history {label}: {what}: {first}", hint=hint)
     return BadInputError(
-        f"history {label}: {first}", hint=f"see what its database says of that, {ANOTHER}"
+        f"history {label}: {first}", hint=f"see the documentation of its database, {ANOTHER}"
     )
 
 
@@ -277,12 +277,12 @@ class History:
     def _missing(self, number: int, *, known: bool) -> BadInputError:
         if known:
             return BadInputError(
-                f"history {self.label}: of run {number} an older rig kept no more than figures",
-                hint="`rig/rig history add OUT` keeps all of it, where its folder is still there",
+                f"history {self.label}: an older rig kept only the figures of run {number}",
+                hint="if its folder OUT still exists, `rig/rig history add OUT` keeps all of it",
             )
         return BadInputError(
             f"history {self.label}: has no run {number}",
-            hint="`rig/rig history` lists the numbers; a folder that is called so is ./NUMBER",
+            hint="`rig/rig history` lists the numbers; write a folder of that name as ./NUMBER",
         )
 
     def _unpacked(self, content: bytes, owner: str, numbers: Sequence[int]) -> bytes:

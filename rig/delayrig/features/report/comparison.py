@@ -2,7 +2,6 @@
 """Programs side by side: the decision of a gate, its tested waits, and cells that differ."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -12,7 +11,7 @@ from delayrig.base.paths import find_paths
 from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
-from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.decision.request import CANDIDATE, baseline_rounds, rounds_of
 from delayrig.features.coverage.coverage import Coverage, SiteCoverage
 from delayrig.features.coverage.runs import RunCoverage, find_gate_coverage
 from delayrig.features.coverage.terminal import by_source, changed_wait_lines, coverage_sentence
@@ -313,8 +312,7 @@ def coverage_section(sources: Sources) -> Section | None:
 
 
 def _gate_html(gate: GateSource) -> Markup:
-    stored = gate.decision.baseline.stored
-    before = [Path(stored)] if stored else rounds_of(gate.path, BASELINE)
+    before = baseline_rounds(gate.path, gate.decision.baseline.stored)
     found = find_gate_coverage(before, rounds_of(gate.path, CANDIDATE), find_paths())
     return coverage_html(found)
 

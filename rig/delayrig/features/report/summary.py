@@ -199,5 +199,5 @@ def _doubt(decision: Decision) -> str:
     measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     doubtful = sum(cell.outcome is Outcome.DOUBT for cell in measured)
     if not doubtful:
-        return "nothing shows that the rig sees"
+        return "nothing shows that the rig detects faults"
     return f"{counted(doubtful, 'cell')} of {len(measured)} gave no sure answer"

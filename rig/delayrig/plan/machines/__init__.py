@@ -22,10 +22,10 @@ CORES_MAX = 8
 MIPS_MAX = 100_000
 CORE_MIPS_USED_MAX = 60
 BUDGET_MIPS_PER_CPU = 60
-"""The speed limit of one core of a guest, and of all its cores for each CPU of this machine.
+"""The limit of the cores of a guest together, for each CPU of this machine.
 
-QEMU executes 300 to 600 MIPS of a loop, and far less if a guest sends packets or starts programs. A
-core keeps its speed only if it has time to spare.
+`CORE_MIPS_USED_MAX` is the limit of one core. QEMU executes 300 to 600 MIPS of a loop, and far less
+if a guest sends packets or starts programs. A core keeps its speed only if it has time to spare.
 """
 SCALED_MIPS_MIN = 1.0
 _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
@@ -45,7 +45,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tier: list[Tier]
     source: str = ""
     reported_as: list[str] = []
-    """Words of its name in lscpu, /proc/cpuinfo, dmesg or a device tree, for `rig/rig like`."""
+    """Parts of its name in lscpu, /proc/cpuinfo, dmesg or a device tree, for `rig/rig like`."""
 
     @property
     def core_mips(self) -> list[float]:
@@ -90,15 +90,15 @@ def _checked(machine: Machine, source: str) -> Machine:
 
 
 def budget_mips(cpus: int | None = None) -> int:
-    """Returns the limit of all cores of a guest together, on this machine or on `cpus` CPUs."""
+    """Returns the limit of the cores of a guest together, on `cpus` CPUs or on this machine."""
     return BUDGET_MIPS_PER_CPU * (cpus or len(os.sched_getaffinity(0)))
 
 
 def scaled_mips(speeds: list[float], budget: float) -> tuple[float, ...]:
     """Returns the speeds, scaled down by one factor if this machine is too slow for them.
 
-    They have three decimals, the resolution of the CPU plugin. The slowest keeps at least 1 MIPS,
-    because a guest must boot.
+    They have three decimals, the resolution of the CPU plugin. The slowest core keeps at least
+    1 MIPS, so that the guest can boot.
     """
     wanted = min(1.0, budget / sum(speeds), CORE_MIPS_USED_MAX / max(speeds))
     factor = min(1.0, max(wanted, SCALED_MIPS_MIN / min(speeds)))

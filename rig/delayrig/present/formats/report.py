@@ -42,7 +42,7 @@ class Case:
         """Returns a line for each piece of evidence, or for each new fault if a gate found any."""
         if self.gated is not None and self.gated.refusing:
             faults = self.gated.refusing
-            return [fault_words(each) + _place(each.where) for each in faults]
+            return [fault_words(fault) + _place(fault.where) for fault in faults]
         return [evidence_line(item) for item in self.cell.evidence]
 
     @property
@@ -159,7 +159,7 @@ def _case_of_run(cell: CellResult) -> Case:
 def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
     """Returns the report of a gate; `runs` are all rounds of both sides, the candidate's first.
 
-    A cell is shown as in its first round with the verdict that decided.
+    Each cell is shown as in the first round that gave it the deciding verdict.
     """
     known: dict[tuple[str, Verdict], CellResult] = {}
     for cell in (cell for run in runs for cell in run.cells):

@@ -2,7 +2,7 @@
 """SARIF 2.1.0 for code scanning: a finding is at the line of the delay call.
 
 The delay witness knows that line if the program has debug information. Code scanning refuses a
-result without a file, so a finding without a line is in a file that no tree has.
+result without a file, so a finding without a line names a file that does not exist.
 """
 
 import re
@@ -30,11 +30,17 @@ Frames = list[tuple[str, int]]
 RULES = {
     "too-short": ("error", "A wait ended before the time that it asked for, or that a chip needs."),
     "data-corrupted": ("error", "The flash chip does not hold what was written to it."),
-    "missing-conviction": ("error", "A cell that must be convicted was not."),
-    "known-fault": ("warning", "A fault that the baseline has as well; it refuses nothing."),
+    "missing-conviction": (
+        "error",
+        "The plan expects a conviction of this cell, and there is none.",
+    ),
+    "known-fault": (
+        "warning",
+        "A fault that the baseline has as well; it does not change the answer.",
+    ),
     "slower": ("warning", "A job takes more time or CPU time than the gate allows."),
-    "in-doubt": ("warning", "The cell gave no answer, so nothing is known of its waits."),
-    "rig-failed": ("note", "The rig itself failed, which says nothing of the program."),
+    "in-doubt": ("warning", "The cell could not be judged, so nothing is known about its waits."),
+    "rig-failed": ("note", "The rig itself failed, which says nothing about the program."),
 }
 """The severity and the description of each rule."""
 CONVICTIONS = {Verdict.TOO_SHORT: "too-short", Verdict.CORRUPT: "data-corrupted"}
@@ -167,7 +173,7 @@ def frames_of(item: Evidence) -> Frames:
 
 def frames_in(stack: str) -> Frames:
     found = (FRAME.fullmatch(frame) for frame in stack.split(" < "))
-    return [(each["file"], int(each["line"])) for each in found if each]
+    return [(match["file"], int(match["line"])) for match in found if match]
 
 
 def call_of(frames: Frames) -> tuple[str, int]:

@@ -26,17 +26,21 @@ SPECIAL = re.compile(r"[\\`*_\[\]<>|#~&]")
 """The characters that are special in Markdown."""
 PREFIX = "flashrom_rig"
 GAUGES: tuple[tuple[str, str, Callable[[Case], float]], ...] = (
-    ("total_seconds", "How long flashrom took, by its guest's clock.", lambda c: c.total_s),
-    ("cpu_seconds", "Its CPU time.", lambda c: c.cpu_s),
-    ("chip_busy_seconds", "How long the part was busy.", lambda c: c.cell.chip_busy_ns / 1e9),
-    ("overshoot_seconds", "From ready to noticed.", lambda c: c.cell.overshoot_ns / 1e9),
+    ("total_seconds", "The time that flashrom took, by its guest's clock.", lambda c: c.total_s),
+    ("cpu_seconds", "The CPU time of flashrom.", lambda c: c.cpu_s),
+    ("chip_busy_seconds", "The time that the chip was busy.", lambda c: c.cell.chip_busy_ns / 1e9),
+    (
+        "overshoot_seconds",
+        "The time from the chip being ready to the next command.",
+        lambda c: c.cell.overshoot_ns / 1e9,
+    ),
 )
 
 
 def as_gerrit(report: Report) -> bytes:
     """Returns a comment on a Gerrit change: the answer, the worst cells, and how to repeat one.
 
-    There, blank lines separate paragraphs, `* ` begins the entries of a list, and a line that
+    In a Gerrit comment, blank lines separate paragraphs, `* ` begins a list item, and a line that
     begins with a space is shown unchanged.
     """
     paragraphs = [f"flashrom delay rig, {report.title}"]
@@ -125,14 +129,14 @@ def escaped(text: str) -> str:
 def as_openmetrics(report: Report) -> bytes:
     """Returns OpenMetrics for GitLab's `reports:metrics`, which compares a branch with its target.
 
-    Gauges are by subject and place, so that equal places of two runs have equal names.
+    The labels of a gauge are subject and place, which are the same in both runs.
     """
     lines = []
     measured = [case for case in report.cases if case.cell.time_ns.total > 0]
     for name, about, figure in GAUGES:
         lines += _head(name, about, unit="seconds")
         lines += [f"{PREFIX}_{name}{_labels(case)} {figure(case):.9f}" for case in measured]
-    lines += _head("cells", "Cells by what they came to.")
+    lines += _head("cells", "The number of cells by state.")
     lines += [f'{PREFIX}_cells{{state="{state}"}} {report.count(state)}' for state in State]
     return "\n".join([*lines, "# EOF", ""]).encode()
 
@@ -181,5 +185,5 @@ def _block(case: Case) -> list[str]:
 
 
 def _tap_escaped(text: str) -> str:
-    """Escapes the characters that begin a directive, or prevent it."""
+    """Escapes `#`, which begins a directive, and `\\`, which is the escape character."""
     return re.sub(r"[\\#]", r"\\\g<0>", one_line(text))

@@ -4,8 +4,8 @@
     with new_figure(height_in=3) as figure:
         axes = figure.add_subplot()
         axes.barh(names, seconds, color=Colour.FIRST)
-    said = "bookworm 2.5 s, trixie 1.5 s"
-    chart = Chart(title="Total time", description=said, figure=figure)
+    text = "bookworm 2.5 s, trixie 1.5 s"
+    chart = Chart(title="Total time", description=text, figure=figure)
     body = chart.html(caption="Total time by subject", table=table)
 
 Draw only with `Colour`: each value is a colour of the light scheme and becomes a variable of the
@@ -42,7 +42,7 @@ FONT = re.compile(r" font-family: [^;]*;")
 WIDTH_IN = 9.0
 PNG_DPI = 144
 EDGE = 10
-"""The space around a chart in a file of its own."""
+"""The space around a chart in a separate SVG file, in px."""
 
 
 class Colour(StrEnum):
@@ -184,7 +184,7 @@ def _drawing(figure: "Figure", title: str) -> ET.Element:
 
     written = io.BytesIO()
     with mpl.rc_context({**STYLE, "svg.hashsalt": title}), warnings.catch_warnings():
-        # Text stays text: the reader's fonts are used, not those of the measurement.
+        # The SVG contains the text itself and uses the reader's fonts: a glyph may be missing here.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             written, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
@@ -258,5 +258,5 @@ def _coloured(text: str) -> str:
 def _schemes() -> str:
     css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]
-    squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", each)) for each in (light, dark)]
+    squeezed = ["".join(re.findall(r"--[a-z0-9-]+: #\w+;", scheme)) for scheme in (light, dark)]
     return f":root{{{squeezed[0]}}}@media(prefers-color-scheme:dark){{:root{{{squeezed[1]}}}}}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events made visible: a timeline, and the formats that viewers read."""
+"""The timeline of a cell's events, and the formats that viewers read."""

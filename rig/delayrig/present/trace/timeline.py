@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The timeline of a cell, on tracks. Spans of one track never overlap, and are sorted by time."""
+"""The timeline of a cell, in tracks. Spans of one track never overlap; all are sorted by time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -87,9 +87,9 @@ def _instant(track: Track, name: str, at_ns: int, **facts: object) -> Instant:
 
 
 def _requests(events: list[Event]) -> Iterator[Span]:
-    for each in of_kind(events, emulator.Serprog):
-        times = each.read_ns, each.reply_ns
-        yield _span(Track.REQUEST, each.name, *times, op=each.op, ack=each.ack)
+    for request in of_kind(events, emulator.Serprog):
+        times = request.read_ns, request.reply_ns
+        yield _span(Track.REQUEST, request.name, *times, op=request.op, ack=request.ack)
 
 
 def _commands(events: list[Event]) -> Iterator[Span]:
@@ -191,7 +191,7 @@ def _faults(events: list[Event]) -> Iterator[Instant]:
 
 
 def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:
-    """Delays the start of each span until the one before it has ended."""
+    """Moves the start of each span to the end of the previous one if the two overlap."""
     free_ns = 0
     for span in sorted(spans, key=lambda span: span.start_ns):
         start_ns = max(span.start_ns, free_ns)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A timeline as a value change dump (IEEE 1364, section 18), which waveform viewers read.
 
-Opcodes are vectors of 8 bits, with high impedance if there is none; the rest are single bits.
+An opcode is a vector of 8 bits, in high impedance if there is none. Violations and faults are
+events. All other signals are single bits.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ NO_OPCODE = "bz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signal:
-    """A row of a viewer, and the times of its changes."""
+    """A row of a viewer, and its changes: times and values."""
 
     name: str
     code: str
@@ -24,7 +25,7 @@ class _Signal:
     changes: list[tuple[int, str]]
 
     def text(self, value: str) -> str:
-        """Returns a change of value. A space separates the value of a vector from the code."""
+        """Returns a line for a change. A space separates the value of a vector from its code."""
         return f"{value} {self.code}" if self.bits > 1 else f"{value}{self.code}"
 
 
@@ -70,9 +71,9 @@ def _level(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
 
 
 def _pulses(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
-    """Returns a signal of events, which keep no value and so have no initial one."""
-    moments = [i.at_ns - timeline.start_ns for i in timeline.instants if i.track is track]
-    changes = [(at, "1") for at in moments]
+    """Returns a signal of type `event`, which has no value and so no initial one."""
+    times_ns = [i.at_ns - timeline.start_ns for i in timeline.instants if i.track is track]
+    changes = [(at, "1") for at in times_ns]
     return _Signal(name=name, code=code, kind="event", bits=1, idle="", changes=changes)
 
 
@@ -95,7 +96,10 @@ def _initial(signals: list[_Signal]) -> Iterator[str]:
 
 
 def _changes(signals: list[_Signal]) -> Iterator[str]:
-    """Yields the changes, one per signal and time: a new span hides the end of the one before."""
+    """Yields the changes, sorted by time.
+
+    There is one per signal and time: a span that begins replaces the end of the previous one.
+    """
     values: dict[int, dict[str, str]] = {}
     for signal in signals:
         for at, value in signal.changes:

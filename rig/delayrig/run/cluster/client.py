@@ -130,13 +130,13 @@ class Cluster:
     def _batch_cells(self, scheduler: Scheduler[Item]) -> int:
         """Returns the size of the next batch, which shrinks toward the end of the work.
 
-        So no slow worker has many cells left when all others are done.
+        Otherwise a slow worker could still have many cells when all others are done.
         """
         fair = len(scheduler) // (2 * max(self._slots, 1))
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
-        """Returns results of the first cells; none if workers were lost with several cells."""
+        """Returns the results of the first cells; none if workers were lost with several cells."""
         try:
             left = await self._left(batch)
         except KilledWorker as error:
@@ -154,12 +154,12 @@ class Cluster:
         return [run.take(cell, packed) for (run, cell), packed in done]
 
     async def _left(self, batch: Sequence[Item]) -> list[bytes]:
-        """Returns the files of the batch's cells.
+        """Returns the files of the first cells of a batch.
 
         Dask runs the batch on an idle thread, and again if its worker is lost. The allowed workers
-        are named by host: the replacement of a lost worker has another address. Where a refused
-        worker shares the host they are named by address: the refused one is idle, and would get
-        every batch.
+        are named by host, because the replacement of a lost worker has another address. If a
+        refused worker shares the host, they are named by address: the refused worker is idle, and
+        would get every batch.
         """
         cells = [(self._kits[run].id, cell) for run, cell in batch]
         while True:
@@ -176,15 +176,15 @@ class Cluster:
     def _places(self) -> list[str]:
         shared = {_host(address) for address, refused in self._greeted.items() if refused}
         ready = self._ready.values()
-        return sorted({each if _host(each) in shared else _host(each) for each in ready})
+        return sorted({name if _host(name) in shared else _host(name) for name in ready})
 
     async def _last_words(self, error: KilledWorker) -> str:
         """Returns why workers ended, from their nannies, which answer once a worker is back."""
         await self._await_worker()
         logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
-        said = {line for log in logs.values() for level, line in log if "killed" in line}
+        lines = {line for log in logs.values() for level, line in log if "killed" in line}
         workers = f"{error.allowed_failures + 1} workers ended with this cell"
-        return "; ".join([workers, *sorted(said)[-error.allowed_failures - 1 :]])
+        return "; ".join([workers, *sorted(lines)[-error.allowed_failures - 1 :]])
 
     async def _first_worker(self) -> None:
         """Waits until a worker is ready; raises `BadInputError` if there is none."""
@@ -199,7 +199,7 @@ class Cluster:
             )
 
     async def _await_worker(self) -> None:
-        """Waits until a worker is ready or was refused, or all looks are over."""
+        """Looks for workers until one is ready or was refused, or the last look is over."""
         for _ in count() if self._looks is None else range(self._looks):
             if await self._greet() or any(self._greeted.values()):
                 break
@@ -263,7 +263,7 @@ class Cluster:
         return answers
 
     async def _leave(self) -> None:
-        """Makes workers that others started forget this run."""
+        """Removes this run from the workers: those that others started go on."""
         with contextlib.suppress(Exception):
             for kit in self._kits.values():
                 await self._ask(list(self._ready.values()), close_kit, kit.id)

@@ -26,9 +26,9 @@ from delayrig.setup.layout import STATE_VARIABLE
 
 LOOPBACK = "127.0.0.1"
 NO_PAGES: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
-"""Options without Dask's pages about itself. Dask still opens their port, on loopback here."""
+"""Options that disable Dask's dashboard. Dask still opens its port, on loopback here."""
 KILLS_MAX = 2
-"""The number of tolerated worker losses. After one more, the task is not run again."""
+"""The number of workers that a task may lose. After one more, it is not run again."""
 REACHED_WITHIN_S = 20
 STARTED_WITHIN_S = 300
 """The time for a worker to start once its scheduler answers, enough on a busy machine."""
@@ -42,8 +42,8 @@ SETTINGS = {
 }
 """Dask's settings.
 
-A worker that is silent for two minutes is lost; so is a run without a worker for so long. By
-default a worker that is not back after 15 s is not started again, which is too soon on a busy
+A worker that is silent for two minutes is lost, and so is a run that has no worker for two minutes.
+Dask's default is to give up a worker that is not back after 15 s, which is too soon on a busy
 machine. A user's settings, in Dask's files or `DASK_` variables, have precedence.
 """
 
@@ -83,7 +83,7 @@ def _reaching(who: str, asked: ClusterOptions) -> Iterator[None]:
         yield
     except OSError as error:
         raise RigFaultError(
-            f"{who} {asked.address}: {str(error) or 'it says nothing'}",
+            f"{who} {asked.address}: {str(error) or 'it does not answer'}",
             hint="start it with `rig/rig scheduler`",
         ) from error
 
@@ -100,9 +100,9 @@ async def _await_answer(asked: ClusterOptions, security: Security | None, role: 
 
 @asynccontextmanager
 async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[SpecCluster]:
-    """Starts workers with folders of state of their own, which link to images and builds.
+    """Starts workers, each with a separate state folder, which links to images and builds.
 
-    They and their scheduler listen on loopback, to nobody without a certificate of this run.
+    They and their scheduler listen on loopback, and refuse peers without a certificate of this run.
     """
     start_fork_server()
     cpus = sorted(os.sched_getaffinity(0))
@@ -130,7 +130,7 @@ async def _started_here(count: int, jobs: int, paths: Paths) -> AsyncIterator[Sp
 
 
 def _scheduler_options() -> dict[str, Any]:
-    """Returns the options of a scheduler that lives with its run."""
+    """Returns the options of a scheduler that serves one run and ends with it."""
     return {"port": 0, "allowed_failures": KILLS_MAX, **NO_PAGES}
 
 

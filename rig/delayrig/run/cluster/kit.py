@@ -46,20 +46,20 @@ class KitFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """Everything that is the same for many cells."""
+    """The inputs that all cells of a run share."""
 
     id: str
     request: Request
     """The request without its cells, which come in batches, and without local options."""
     goods: Goods
-    """The supplies, with paths below the state folder, wherever that is."""
+    """The supplies. Their paths are relative to the state folder."""
     shapes: list[GuestShape]
     """The shapes of the guests whose snapshots a worker makes."""
     watched: Mapping[str, tuple[DelayFunction, ...]]
     chip_names: Mapping[tuple[str, str], str]
     files: list[KitFile]
     needs: dict[str, str]
-    """The versions and digests, by name, of what a worker must have, or times differ."""
+    """The versions and digests, by name, that a worker must have, because times depend on them."""
 
 
 def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
@@ -105,7 +105,7 @@ def brought_along(paths: Paths, archs: list[Arch]) -> dict[str, str]:
 
 
 def refusal(needs: Mapping[str, str], brings: Mapping[str, str]) -> str:
-    """Returns why times of that worker would differ; empty if they would not."""
+    """Returns why times on that worker would differ; empty if they would not."""
     return "; ".join(
         f"its {name} is {brings.get(name, 'missing')}, and this run has {needed}"
         for name, needed in needs.items()
@@ -117,7 +117,7 @@ def _virtual(lane: Lane) -> VirtualLane:
     found = lane.lanes[EXACT_LANE] if isinstance(lane, Lanes) else lane
     if not isinstance(found, VirtualLane) or found.request.connect is not None:
         raise BadInputError(
-            "--cluster: these cells are run through libvirt, on this machine alone",
+            "--cluster: these cells are run through libvirt, which works only on this machine",
             hint="leave --connect out",
         )
     return found
@@ -166,7 +166,7 @@ def _all_moved(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
-    """Returns the files. An archive comes after its parts: where it is, they are, too."""
+    """Returns the files. An archive is the last of its parts, so whoever has it has all of them."""
     kernels = supplies.kernels.values()
     paths = [Path(kernel.path) for kernel in kernels]
     paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]

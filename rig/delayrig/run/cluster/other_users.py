@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds out if other users can connect. Without TLS Dask runs whatever anybody sends it."""
+"""Checks that no other user can connect. Without TLS, Dask runs any code that a peer sends."""
 
 import os
 import subprocess
@@ -28,10 +28,10 @@ def is_alone(processes: Path = Path("/proc"), user: int | None = None) -> bool:
     A process whose namespace cannot be read counts as one in this namespace.
     """
     own, network = os.geteuid() if user is None else user, _network_of(processes / "self")
-    for each in processes.iterdir():
-        if each.name.isdecimal() and _network_of(each) in (network, None):
+    for process in processes.iterdir():
+        if process.name.isdecimal() and _network_of(process) in (network, None):
             try:
-                if each.stat().st_uid != own:
+                if process.stat().st_uid != own:
                     return False
             except OSError:  # It has ended.
                 continue
@@ -46,7 +46,7 @@ def _network_of(process: Path) -> str | None:
 
 
 def make_certificate(folder: Path) -> None:
-    """Makes the `TLS_FILES` of one run: a key, and a certificate that it signs itself."""
+    """Makes the `TLS_FILES` of one run: a key and a self-signed certificate."""
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     made = ("-keyout", "key.pem", "-out", "cert.pem", "-days", DAYS, "-subj", "/CN=run")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns a worker that Dask's own command started into one of this rig: `--preload` names this."""
+"""The `--preload` module: makes a worker that `dask worker` started one of this rig."""
 
 import os
 

@@ -21,7 +21,7 @@ from delayrig.setup.layout import STATE_VARIABLE
 
 PRELOAD = "delayrig.run.cluster.preload"
 LOST = {"distributed.deploy.lost-worker-timeout": "20s"}
-"""The time after which a missing worker has lost its job, and another job is submitted."""
+"""The time after which a missing worker counts as lost, and another job is submitted."""
 LOOKS_EACH_S = 5.0
 
 
@@ -88,7 +88,7 @@ def _refused(asked: QueueOptions, error: Exception) -> RigError:
 def job_options(job: JobWords, paths: Paths) -> dict[str, Any]:
     """Returns the options for dask-jobqueue.
 
-    A job has a folder of state of its own, which links to the content of this rig's.
+    Each job has a separate state folder, which links to the folders in the state of this rig.
     """
     given = {
         "queue": job.queue,

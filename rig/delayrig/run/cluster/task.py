@@ -33,7 +33,7 @@ from delayrig.setup.scratch import sweep_scratch
 PLUGIN = "flashrom-rig"
 KIT_LIMIT_S = 60.0
 BATCH_S = 2.0
-"""The time after which a batch ends with its present cell. Results stream, and few are lost."""
+"""The time after which a batch begins no further cell, so that a lost worker costs few results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,19 +60,19 @@ class RigWorker(WorkerPlugin):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.paths: Paths = find_paths()
         sweep_scratch(self.paths.state)
-        # Several processes share the cells, so with two guests for each CPU more cells find one to
-        # reset.
+        # Several processes share the cells. With two waiting guests per CPU, more cells find one
+        # that can be reset.
         self.pool = CpuPool(len(self.cpus), self.cpus, waiting=2 * len(self.cpus))
         self.cell_runners: dict[str, CellRunner] = {}
-        self.told: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        """By kit: set once it is open here, or refused."""
+        self.settled: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        """By kit: set once the kit is open or refused here."""
 
     async def teardown(self, worker: Worker) -> None:  # noqa: ARG002
         """Ends the guests that wait."""
         await self.pool.guests.end()
 
     def lane(self, request: Request, supplies: Supplies) -> VirtualLane:
-        """Returns a lane whose guests wait here between batches."""
+        """Returns a lane whose guests wait in this worker between batches."""
         vm_pool = self.pool.guests if request.reuses_guests else None
         return VirtualLane(request=request, supplies=supplies, paths=self.paths, vm_pool=vm_pool)
 
@@ -98,7 +98,7 @@ def _rig(worker: Worker) -> RigWorker:
 
 
 def offer(dask_worker: Worker) -> Offer:
-    """Returns this worker's description."""
+    """Returns the description of this worker."""
     rig = _rig(dask_worker)
     return Offer(cpus=len(rig.cpus), brings=brought_along(rig.paths, list(Arch)))
 
@@ -127,31 +127,32 @@ def open_kit(kit: Kit, dask_worker: Worker) -> None:
     """Prepares the worker to run cells of that run."""
     rig = _rig(dask_worker)
     rig.cell_runners[kit.id] = open_cell_runner(kit, rig.paths, rig.lane)
-    rig.told[kit.id].set()
+    rig.settled[kit.id].set()
 
 
 def refuse_kit(kit_id: str, dask_worker: Worker) -> None:
     """Records that the kit's cells are not for this worker."""
-    _rig(dask_worker).told[kit_id].set()
+    _rig(dask_worker).settled[kit_id].set()
 
 
 def close_kit(kit_id: str, dask_worker: Worker) -> None:
     """Forgets a run that is over."""
     rig = _rig(dask_worker)
     rig.cell_runners.pop(kit_id, None)
-    rig.told.pop(kit_id, None)
+    rig.settled.pop(kit_id, None)
 
 
 async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
-    """Runs the cells, each with the id of its kit, until the time is over.
+    """Runs the cells, each with the id of its kit, until `BATCH_S` is over.
 
-    Returns their files, or None if they are not for this worker. A worker that was just restarted
-    waits for its kit, because Dask counts for each task how many workers were lost with it.
+    Returns the files of these cells, or None if this worker has not opened a kit. A restarted
+    worker waits for its kit: a second task for the batch would reset Dask's count of the workers
+    that were lost with it.
     """
     rig = _rig(get_worker())
     for kit, _ in batch:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(rig.told[kit].wait(), KIT_LIMIT_S)
+            await asyncio.wait_for(rig.settled[kit].wait(), KIT_LIMIT_S)
         if kit not in rig.cell_runners:
             return None
     left: list[bytes] = []
