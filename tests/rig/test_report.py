@@ -325,7 +325,7 @@ def test_events_that_are_missing_or_others_than_those_judged_are_refused(run: Pa
         assert f"{events}: these are not the events that were judged" in failure(run)
     shutil.rmtree(events.parent)
     said = failure(run)
-    assert f"{events}: is not there" in said
+    assert f"{events}: is missing" in said
     assert "results.json to report without events" in said
 
 

@@ -39,7 +39,7 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 
 
 def write_table(table: pa.Table, form: TableFormat, file: Path) -> None:
-    """Writes the whole file or none; raises `BadInputError`."""
+    """Writes the file; if that fails, the old file stays and `BadInputError` is raised."""
     sink = io.BytesIO()
     if form is TableFormat.PARQUET:
         parquet.write_table(table, sink, compression="zstd")

@@ -23,7 +23,7 @@ LEGEND_COLUMNS = 2
 
 
 def listed(summary: Summary) -> dict[str, object]:
-    """Returns the run for other programs."""
+    """Returns the values of a run that `--json` prints."""
     run, gate = summary.run, summary.gate
     return {
         "number": run.id,
@@ -118,8 +118,8 @@ def print_steps(found: Found, unlike: dict[int, list[str]], console: Console) ->
             console.print(f"  and {counted(len(step.cells) - CELLS_SHOWN, 'more cell')}")
     for few in found.too_few:
         console.print(
-            f"{escape(few.plan)} on {escape(few.host)}: {few.runs} runs of real time claim nothing,"
-            f" {few.runs_min} may",
+            f"{escape(few.plan)} on {escape(few.host)}: {few.runs} runs in real time are too few to"
+            f" find a step; {few.runs_min} are needed",
             soft_wrap=True,
         )
     if not found.steps:
@@ -136,7 +136,7 @@ def reason(step: Step, unlike: Sequence[str]) -> str:
         else f"another program: {step.previous_program} -> {step.program}"
     )
     if step.same_inputs is None:
-        return f"{program}; what else was new is not known, as an older rig kept one of them"
+        return f"{program}; other changes are unknown, as an older rig recorded one of the runs"
     if not step.same_inputs:
         return f"{program}; also new: {', '.join(unlike) or 'what it ran with'}"
     fault = ", so the rig has to explain it" if step.is_fault else ""
@@ -155,7 +155,7 @@ def history_chart(series: Sequence[Series], subject: str) -> Chart:
         axes = figure.add_subplot()
         for number, one in enumerate(series):
             axes.plot(
-                np.array([_moment(point) for point in one.points]),
+                np.array([_started_utc(point) for point in one.points]),
                 [point.total_ns / 1e9 for point in one.points],
                 color=SERIES[number % len(SERIES)].value,
                 marker="os^Dv"[number % 5],
@@ -175,7 +175,7 @@ def history_chart(series: Sequence[Series], subject: str) -> Chart:
     return Chart(title=title, description=f"{subject}. {described}", figure=figure)
 
 
-def _moment(point: Point) -> np.datetime64:
+def _started_utc(point: Point) -> np.datetime64:
     """Returns the start of the point's run in UTC, without a time zone, as matplotlib needs it."""
     started = dt.datetime.fromisoformat(point.run.started).astimezone(dt.UTC)
     return np.datetime64(started.replace(tzinfo=None), "s")

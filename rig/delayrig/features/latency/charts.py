@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The charts of the answer, each with words that explain it."""
+"""The charts of the latency report, each with a text that explains it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LINES = ("-", "--", "-.", ":")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart(charts.Chart):
-    """A chart with words that say what it shows, and why."""
+    """A chart with a text that says what it shows, and why."""
 
     words: str
 
@@ -79,14 +79,13 @@ def _sweep_words(machine: MachineReport) -> str:
         error = (
             "With high-resolution timers the error does not depend on the length: it is the timer"
             " slack (50 us, or 1 ns where asked for) and the way back to the program. poll() takes"
-            " whole milliseconds: what is asked of it is rounded up, so that its error is a saw of"
-            " 1 ms."
+            " whole milliseconds: a request is rounded up, so that its error is a sawtooth of 1 ms."
         )
     else:
         error = (
             "Without high-resolution timers a wait ends at the first tick after its time: with one"
-            f" tick in {machine.timers.jiffy_ns / 1e6:g} ms the error falls as the wait gets"
-            " longer, and whatever was asked for, it ends at the same moment."
+            f" tick in {machine.timers.jiffy_ns / 1e6:g} ms waits that are due before the same tick"
+            " all end at it, so the longer ones of them are less late."
         )
     return (
         "How late waits ended, one of each length: the line is the median of neighbours, the area"
@@ -141,9 +140,9 @@ def table_chart(machines: Machines) -> Chart | None:
     return Chart(
         title="nanosleep of 100 us",
         words=(
-            "How long a nanosleep() of 100 us took, idle. At SCHED_FIFO there is no timer slack,"
-            " and nobody goes first: the mean lies nearer to 100 us, and the maximum most of all."
-            " Machines of the proposal are grey."
+            "How long a nanosleep() of 100 us took, idle. Under SCHED_FIFO there is no timer slack,"
+            " and no ordinary process runs first: the mean is nearer to 100 us, and even more so"
+            " the maximum. Machines of the proposal are grey."
         ),
         description="A line from least to most for each machine and policy, a dot at the mean.",
         figure=figure,
@@ -230,7 +229,7 @@ def slack_chart(machines: Machines) -> Chart | None:
     return Chart(
         title="Timer slack and sleeps of 100 us",
         words=(
-            "How late clock_nanosleep() of 100 us ended at normal priority: whole at the usual"
+            "How late clock_nanosleep() of 100 us ended at normal priority: solid at the usual"
             " slack of 50 us, dashed at 1 ns. The kernel may end a sleep anywhere within the slack,"
             " and does so at its end unless another timer wakes the CPU before."
             f"{say_doubt(each for _, each in found)}"

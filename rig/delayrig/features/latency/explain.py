@@ -28,7 +28,7 @@ MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
-"""A wait ended at a tick if it lasted a whole number of ticks, within this part of a tick."""
+"""A wait ended at a tick if it lasted a whole number of ticks, to this fraction of a tick."""
 SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
 TRIED_NS = 100_000
@@ -185,7 +185,7 @@ def say_growth(machine: MachineReport) -> Said | None:
         unseen = f"The {allowed} by which select() may grow cannot be seen: too much else went on."
         return Said(figures=f"{measured} {unseen}")
     return Said(
-        figures=f"{measured} What select() has more is {more * 100:.2f} % of the wait.",
+        figures=f"{measured} That of select() grew by {more * 100:.2f} % of the wait more.",
         meaning=f"The kernel lets select() and poll() of ordinary processes be late by {allowed} of"
         " what was asked for (0.1 %, but 0.5 % at a nice value above 0; or by the timer slack,"
         " where that is more), so that wake-ups fall together. A real-time process has neither, and"
@@ -199,13 +199,13 @@ def say_seed_growth(sleep_ms: Sequence[int], late_us: Sequence[float]) -> str:
         late - max(SLACK_NS / 1e3, ms * 1e3 * SELECT_SLACK)
         for ms, late in zip(sleep_ms, late_us, strict=True)
     ]
-    told = ", ".join(
-        f"{late:g} us at {ms} ms leave {rest:.1f} us"
-        for ms, late, rest in zip(sleep_ms, late_us, left, strict=True)
+    rest = ", ".join(
+        f"{late:g} us at {ms} ms leave {us_left:.1f} us"
+        for ms, late, us_left in zip(sleep_ms, late_us, left, strict=True)
     )
     return (
         "Less the larger of 50 us and 0.1 % of the wait, the figures of the course"
-        f" ({told}) no longer grow from 100 ms to 1 s: what looked like a deeper sleep is the slack"
+        f" ({rest}) no longer grow from 100 ms to 1 s: what looked like a deeper sleep is the slack"
         " of select(), by which Python's time.sleep() waited up to version 3.10. What is left"
         " between 10 ms and 100 ms fits a deeper idle state, and no more can be said without the"
         " machine."
@@ -280,8 +280,8 @@ def say_cyclictest(machine: MachineReport) -> Said | None:
     by_signal = [each for name, each in idle.items() if name != "clock_nanosleep"]
     if sleep is None or not by_signal or not machine.timers.high_resolution:
         return None
-    told = " and ".join(f"{each.interface} {us(each.mean_ns)}" for each in by_signal)
-    said = f"On average clock_nanosleep woke {us(sleep.mean_ns)} late, {told}."
+    others = " and ".join(f"{each.interface} {us(each.mean_ns)}" for each in by_signal)
+    said = f"On average clock_nanosleep woke {us(sleep.mean_ns)} late, {others}."
     said += say_doubt(idle.values())
     if sleep.mean_ns > min(each.mean_ns for each in by_signal):
         return Said(figures=said)
@@ -297,7 +297,7 @@ def say_verdict(machine: MachineReport) -> str:
     found = _late_sleeps(machine)
     if not found:
         return "Whether a threshold of 100 us fits was not measured."
-    told = ", ".join(f"{us(each.late_ns_p50)} {POLICIES[policy]}" for policy, each in found.items())
+    late = ", ".join(f"{us(each.late_ns_p50)} {POLICIES[policy]}" for policy, each in found.items())
     fits = [policy for policy, each in found.items() if each.late_ns_p50 * 10 <= TRIED_NS]
     verdict = "threshold 100 may cost time; `rig/rig threshold` tells how much"
     if len(fits) == len(found):
@@ -305,7 +305,7 @@ def say_verdict(machine: MachineReport) -> str:
     elif fits:
         verdict = f"threshold 100 fits {POLICIES[fits[0]]} alone"
     return (
-        f"Sleeps of 100 us end late by {told} here (at most 10 us are accurate): {verdict}."
+        f"Sleeps of 100 us end late by {late} here (up to 10 us is accurate): {verdict}."
         f"{say_doubt(found.values())}"
     )
 

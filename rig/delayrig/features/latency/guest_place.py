@@ -57,8 +57,9 @@ CHIP = "M25P10-A"
 DEADLINE_MS = 3_600_000
 LIVE_DEADLINE_MS = 600_000
 REHEARSED = 5
+"""The number of waits of a series in a rehearsal."""
 REHEARSED_NS = 1_000_000
-"""The longest wait, and the longest task, of a rehearsal."""
+"""The longest request of a rehearsal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +92,13 @@ class GuestPlace:
         return parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest as `Place` says. The agent's hogs are the load, beside it on core 0."""
+        """Runs cyclictest (see `Place`). The load is the agent's hogs, on core 0."""
         lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
         entries = await self._run(self.cyclic, [*words, f"--json={CYCLIC_OUTPUT}"], lines)
         return cyclic_json(entries), Windows()
 
     async def set_governor(self, name: str) -> None:
-        """Raises `MissingError` for any governor: a guest's cores have one speed."""
+        """Raises `MissingError` unless the name is empty: a guest's cores have one speed."""
         if name:
             raise MissingError(f"governor {name} cannot be set: the guest has no cpufreq")
 
@@ -190,7 +191,7 @@ def _check(entries: dict[str, bytes], name: str) -> None:
     for error in of_kind(events, AgentError):
         raise LostGuestError(f"guest {name}: {error.message}: {error.detail}")
     if first(events, SubjectEnd) is None:
-        raise LostGuestError(f"guest {name}: what was measured there never ended")
+        raise LostGuestError(f"guest {name}: the measurement never ended")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -223,7 +224,7 @@ class LivePlace:
         return [with_windows(line, left) for line in lines]
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest as `Place` says. The agent's hogs are the load, on every core."""
+        """Runs cyclictest (see `Place`). The load is the agent's hogs, on every core."""
         lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
         words = [*words, f"--json={CYCLIC_OUTPUT}"]
         left = await self._run(self.cyclic, words, rehearsal=(), lines=lines)
@@ -255,7 +256,7 @@ class LivePlace:
 
 
 def with_windows(line: Line, left: Left) -> Line:
-    """Adds to a line how this machine kept up meanwhile, if the line has times."""
+    """Adds the windows between the times of a line, and those not kept, if the line has times."""
     if "began_ns" not in line:
         return line
     since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))
@@ -269,7 +270,10 @@ def _windows(paced: Iterable[Kind]) -> Windows:
 
 
 def rehearsal_of(words: Sequence[str]) -> list[str]:
-    """Returns a short form of each series, each once. Running them lets QEMU translate the code."""
+    """Returns a short form of each series, without duplicates.
+
+    Running them makes QEMU translate the code before the measurement.
+    """
     return list(dict.fromkeys(map(_shortened, words)))
 
 

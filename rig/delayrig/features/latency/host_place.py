@@ -40,12 +40,12 @@ LOAD_NS = 60_000_000_000
 """The length of each of two waits beside which eaters run; cyclictest ends long before."""
 CLASSES = Path("/sys/class")
 RAPL = "powercap/intel-rapl:*/energy_uj"
-"""The counters of whole packages. Those of their parts have a second number."""
+"""The counters of packages, and of their parts: the name of a part has a second colon."""
 RANGE = "max_energy_range_uj"
 BATTERY = "power_supply/*/power_now"
 ABSENT = (
     "energy: no RAPL counter that this user may read (/sys/class/powercap; as a rule root alone"
-    " may), and no battery in use that says its power"
+    " may), and no battery in use that reports its power"
 )
 
 
@@ -114,13 +114,13 @@ class HostPlace:
     governors: Governors
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        text = await _answer([str(self.program), *words])
+        text = await _output_of([str(self.program), *words])
         return parse_lines(text, expected=len(words), source=self.program.name)
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest as `Place` says.
+        """Runs cyclictest (see `Place`).
 
-        The load is the eaters of the measuring program, which makes a long wait meanwhile.
+        The load is the eaters that the measuring program runs during a long wait.
         """
         program = shutil.which(PROGRAM)
         if program is None:
@@ -170,26 +170,29 @@ def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -
     )
 
 
-async def _answer(command: Sequence[str]) -> bytes:
-    """Returns the output of a program, which is killed if this task is cancelled."""
+async def _output_of(command: Sequence[str]) -> bytes:
+    """Returns the output of a program; raises `RigFaultError` if it fails.
+
+    The program is killed if this task is cancelled.
+    """
     process = await _start(command, asyncio.subprocess.PIPE)
     try:
-        said, complained = await process.communicate()
+        output, errors = await process.communicate()
     finally:
         await _end(process)
     if process.returncode != 0:
         raise RigFaultError(
             f"{Path(command[0]).name} ended with {process.returncode}:"
-            f" {complained.decode(errors='replace').strip()[:500]}",
+            f" {errors.decode(errors='replace').strip()[:500]}",
             hint="run it by hand: " + " ".join(command),
         )
-    return said
+    return output
 
 
 async def _run_cyclictest(program: str, words: Sequence[str]) -> None:
-    """Runs cyclictest; raises `MissingError` if it fails, as this user may lack the rights."""
+    """Runs cyclictest; raises `MissingError` if it fails, because this user may lack the rights."""
     try:
-        await _answer([program, *words])
+        await _output_of([program, *words])
     except RigFaultError as error:
         raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
 
@@ -208,7 +211,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
-    """Runs that many eaters on each CPU within the context, beside a long wait."""
+    """Runs that many eaters on each CPU during the context, by a series with a long wait."""
     if not eaters:
         yield
         return
@@ -239,7 +242,7 @@ class EnergyMeter:
         self._began_ns = time.monotonic_ns()
 
     def mean_mw(self) -> int | None:
-        """Returns the mean power since the start, or a battery's power now."""
+        """Returns the mean power since `begin()`, or without counters the batteries' power now."""
         if not self._counters:
             powers_uw = [_number(path) or 0 for path in self._batteries]
             return sum(powers_uw) // 1000 if powers_uw else None
@@ -256,8 +259,8 @@ def _used_uj(counter: Path, began_uj: int) -> int:
 
 def _is_used(power: Path) -> bool:
     status = power.parent / "status"
-    said = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
-    return said.strip() == "Discharging" and _number(power) is not None
+    state = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
+    return state.strip() == "Discharging" and _number(power) is not None
 
 
 def _number(path: Path) -> int | None:

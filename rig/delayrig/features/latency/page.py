@@ -23,7 +23,7 @@ from delayrig.present.pages.page import (
 from delayrig.present.tables import Table, words_and_figures
 
 SWEEP_ROWS = 40
-"""The number of rows, roughly, that the table beside a sweep's chart has."""
+"""The approximate number of rows of the table beside a sweep's chart."""
 
 
 def latency_page(report: LatencyReport) -> bytes:
@@ -51,14 +51,14 @@ def _summary(report: LatencyReport) -> Markup:
     lines = [f"{each.title}: {explain.say_verdict(each)}" for each in machines]
     lines.append(f"{early} of {waits:,} waits ended early. Measured: {names}.")
     if not report.complete:
-        lines.insert(0, "Interrupted: not all that was asked for is here.")
+        lines.insert(0, "Interrupted: some of the requested machines are missing.")
     doubts = [f"In doubt on {each.title}: {each.doubt}." for each in machines if each.doubt]
     said = _said((machine, explain.say_slack(machine)) for machine in machines[:1])
     return paragraphs(lines) + said + paragraphs([*doubts, MEANING] if doubts else [])
 
 
 def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
-    """Returns a line for each machine, and the meaning of the figures once for all."""
+    """Returns a line for each machine, then the meaning of the figures, without repetitions."""
     pairs = [(machine, said) for machine, said in found if said is not None]
     if not pairs:
         return Markup("")

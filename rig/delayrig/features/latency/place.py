@@ -23,7 +23,7 @@ CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Windows of a guest in real time, and those in which a core was not held to its speed."""
+    """The number of windows of a guest in real time, and of those not held to a core's speed."""
 
     count: int = 0
     not_kept: int = 0
@@ -61,13 +61,13 @@ class Place(Protocol):
 
     @property
     def facts(self) -> PlaceFacts:
-        """Returns the facts that are known of it."""
+        """Returns the facts that are known without measuring."""
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
-        """Returns a line of the measuring program for each series, in their order."""
+        """Runs the measuring program, and returns its line for each series, in order."""
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Returns cyclictest's JSON, and how the place kept up, or raises `MissingError`."""
+        """Runs cyclictest, and returns its JSON and the windows; raises `MissingError`."""
 
     async def set_governor(self, name: str) -> None:
         """Sets the governor until the next call; an empty name restores the old one."""

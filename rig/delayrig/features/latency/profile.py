@@ -207,7 +207,7 @@ def parse_live_guest(name: str) -> LiveProfile:
 
 
 def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
-    """Returns the speeds, and the words after them."""
+    """Returns the speed of each core, and the words after the speeds."""
     path, end, rest = name.partition(FILE_END)
     if not end:
         path, _, rest = name.partition("/")
@@ -222,7 +222,10 @@ def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
 
 
 def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
-    """Returns cores of one speed, from ARCH/MIPS/CORESc as in the virtual lane; any speed goes."""
+    """Returns the speeds of equal cores, and the words that are left.
+
+    The form is that of the virtual lane, but any speed up to MIPS_MAX is possible.
+    """
     mips, *rest = [*words, ""]
     if not SPEED.fullmatch(mips) or not 1 <= float(mips) <= MIPS_MAX:
         raise BadInputError(

@@ -34,11 +34,11 @@ PERIODIC, IDLE, FULL = "periodic", "idle", "full"
 FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
 HANDLER = re.compile(r"event_handler:\s*(\w+)")
 FEW = 0.3
-"""If less than this fraction of the ticks came, the tick was stopped."""
+"""If less than this fraction of the expected ticks came, the tick was stopped."""
 
 
 def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
-    """Returns the line of each series, in order. Anything else is a fault of the rig."""
+    """Returns the line of each series, in order; raises `RigFaultError` for any other output."""
     lines: list[Line] = []
     for number, raw in enumerate(text.splitlines()):
         try:
@@ -93,7 +93,7 @@ def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:
 
 
 def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) -> Cyclic:
-    """Reads the result of the only thread. Anything else is a fault of the rig."""
+    """Reads the result of the only thread; raises `RigFaultError` if there is none."""
     try:
         thread: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])["thread"]["0"]
         return Cyclic(

@@ -26,14 +26,14 @@ class Kind(StrEnum):
 
 
 class Section(StrEnum):
-    """The part of the answer that a series is for."""
+    """The section of the report that a series belongs to."""
 
     MACHINE = "machine"
     TABLE = "table"
     SLACK = "slack"
     JITTER = "jitter"
     POWER = "power"
-    """Jitter once more, for each way to make the machine save less power."""
+    """The jitter again, with each governor and each limit of the idle states."""
     PERIODS = "periods"
     SWEEP = "sweep"
     STEPS = "steps"
@@ -41,7 +41,7 @@ class Section(StrEnum):
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for readings. Zero and null mean: not requested."""
+    """A request for readings. Null, or 0 where null is not allowed, means: not requested."""
 
     kind: Kind
     section: Section = Section.MACHINE
@@ -101,7 +101,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     deviation_ns: int
     """The standard deviation of a sample; 0 for a single reading."""
     quantiles_ns: list[int]
-    """101 values by nearest rank: the first is the least reading, the last the most."""
+    """101 values by nearest rank: the first is the least reading, the last the greatest."""
 
     @property
     def min_ns(self) -> int:
@@ -121,7 +121,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a series. For `periods` the statistics are of how late each began."""
+    """The result of a series. For `periods` the statistics are of how late each period began."""
 
     series: Series
     refused: str = ""
@@ -159,9 +159,9 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     clock_call_ps: int
     """The time of the same as a system call, without the vDSO."""
     loop_ps: int
-    """The time of a turn of the measuring loop around a wait that does nothing."""
+    """The time of an iteration of the measuring loop around a wait that does nothing."""
     clock_step_ns: int
-    """The least difference seen between two readings."""
+    """The least difference above 0 between successive readings of the clock."""
 
 
 class Ticks(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,7 +204,7 @@ class Cyclic(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     windows: int = 0
     windows_not_kept: int = 0
-    """The windows that `Reading` explains."""
+    """Both as in `Reading`."""
 
     @property
     def contradicts_itself(self) -> bool:
@@ -223,7 +223,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     """`host`, or the guest's lane."""
     arch: str
     mips: float | None
-    """A guest's million instructions a second, of its first measured core."""
+    """The million instructions a second of a guest's first measured core; null for the host."""
     core_mips: list[float] = []
     about: str = ""
     cpus: int
@@ -267,7 +267,7 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str]
     started: str
     complete: bool
-    """True if all requested machines are here."""
+    """True if all requested machines were measured."""
     machines: list[MachineReport]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the answer as plain text, for the terminal and for the page.
+"""The tables of the latency report as plain text, for the terminal and for the page.
 
 Figures that others measured (proposal.toml) stand beside ours.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measures every requested place, and writes the results.
 
-Of a place it measures the timers first, then the suitable series, then cyclictest.
+At each place it measures the timers first, then the suitable series, then cyclictest.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class LatencyRequest:
 async def run_latency(
     request: LatencyRequest, paths: Paths, progress: LatencyProgress
 ) -> LatencyReport:
-    """Measures all places. Writes the file again after each, and finally with its page."""
+    """Measures all places. Writes the file again after each place, and finally the pages."""
     known = resumed(request)
     order = [HOST, *(profile.name for profile in request.guests)]
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
@@ -125,7 +125,7 @@ async def _measure_guests(
     progress: LatencyProgress,
     keep: Callable[[MachineReport], None],
 ) -> None:
-    """Measures the guests, as many at a time as allowed, and keeps each when it ends."""
+    """Measures the guests, `jobs` at a time, and calls `keep` with each result."""
     # The libraries for guests are loaded only if a guest is requested.
     from delayrig.features.latency.guest_place import open_guest, open_live_guest
 
@@ -227,7 +227,7 @@ def _first(cpu: int) -> list[str]:
 
 
 def _known_words(about: Line) -> str:
-    """Returns the kernel's command line without its private words: those not about timers."""
+    """Returns the words of the kernel's command line about timers; others may be private."""
     known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
     return " ".join(word for word in words if word.startswith(tuple(known.split())))
@@ -240,9 +240,9 @@ async def _take(
     missing: list[str],
     meter: EnergyMeter | None,
 ) -> list[Reading]:
-    """Takes the readings in chunks of one governor, which is restored after each group.
+    """Takes the readings in chunks of series with the same governor.
 
-    If energy is measured, a chunk is one series.
+    The old governor is restored at the end. If energy is measured, a chunk is one series.
     """
     metered = meter if meter is not None and meter.is_there else None
     found: list[Reading] = []
@@ -276,9 +276,9 @@ async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
 
 
 def _loads(place: Place) -> tuple[bool, ...]:
-    """Returns the turns of cyclictest: False is idle, True is loaded.
+    """Returns the loads under which cyclictest runs: False is idle, True is loaded.
 
-    A virtual guest's load is on core 0 and affects no other core.
+    A virtual guest's load is on core 0, so another core is measured idle only.
     """
     return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
 
@@ -286,7 +286,7 @@ def _loads(place: Place) -> tuple[bool, ...]:
 async def _take_cyclictest(
     place: Place, extent: Extent, progress: LatencyProgress, missing: list[str]
 ) -> list[Cyclic]:
-    """Runs cyclictest with every interface. After a refusal the others would be refused, too."""
+    """Runs cyclictest with every interface; stops at a refusal, which would only repeat."""
     found = []
     loops = _loops(place, extent)
     for loaded, interface in itertools.product(_loads(place), program_output.INTERFACES):
@@ -312,16 +312,16 @@ async def _take_cyclictest(
 def _say_contradiction(read: Cyclic) -> str:
     load = "loaded" if read.loaded else "idle"
     return (
-        f"cyclictest by {read.interface}, {load}: its figures cannot be (least {read.min_ns} ns,"
-        f" mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its timer runs before"
-        " it has noted when, and it counts below 0"
+        f"cyclictest by {read.interface}, {load}: its figures contradict each other (least"
+        f" {read.min_ns} ns, mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its"
+        " timer starts before it has read the start time, which makes latencies negative"
     )
 
 
 def _loops(place: Place, extent: Extent) -> dict[bool, int]:
-    """Returns the loops idle and under load.
+    """Returns the number of cyclictest's loops when idle and when loaded.
 
-    A loaded guest executes instructions for the whole time, so it gets fewer.
+    A loaded virtual guest executes instructions for the whole time, so it gets fewer.
     """
     usual = extent.periods * 3 // 2
     mips = place.facts.mips

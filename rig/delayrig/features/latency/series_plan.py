@@ -76,14 +76,14 @@ def programme(facts: PlaceFacts, extent: Extent, *, low_resolution: bool) -> lis
 
 
 def _with_usual_slack(series: Series, facts: PlaceFacts) -> Series:
-    """Returns the series with the usual slack, which a real-time process does not have."""
+    """Sets the usual slack, unless the series has its own or runs under SCHED_FIFO."""
     if series.slack_ns or series.fifo:
         return series
     return replace(series, slack_ns=facts.usual_slack_ns)
 
 
 def _limit_ms(extent: Extent, facts: PlaceFacts, *, eaters: int) -> int:
-    """Returns the time limit. Idle virtual guests need none, because they only sleep."""
+    """Returns the time limit; 0 for an idle virtual guest, which needs none as it only sleeps."""
     if extent.loaded_instructions is None or facts.mips is None:
         return extent.table_limit_ms
     if not eaters:
@@ -111,7 +111,7 @@ def _table(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _slack(cpu: int, extent: Extent) -> list[Series]:
-    """Returns each length with one slack directly after the other, under the same conditions."""
+    """Returns the two slacks of each length one after the other, for equal conditions."""
     short = [
         Series(
             kind=Kind.WAIT,

@@ -93,7 +93,7 @@ async def measure_governors(
 async def measure_wakeups(
     guest: LiveGuest, program: Subject, *, count: int, eaters: int
 ) -> tuple[list[Lateness], str]:
-    """Measures both series in one guest of one core, and how far its speed was not held."""
+    """Measures both series in one guest of one core; also says how far its speed was not held."""
     left = await run_program(guest, errand_of(program, count=count, eaters=eaters))
     trace = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
     text = left.entries.get("stdout.txt", b"")
@@ -115,7 +115,7 @@ async def measure_wakeups(
 
 
 def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
-    """Returns the errand for both series, after a few sleeps of each that do not count."""
+    """Returns the errand for both series, preceded by a few sleeps of each that do not count."""
     return Errand(
         program=program,
         words=series_words(count, eaters),

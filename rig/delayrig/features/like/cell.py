@@ -27,7 +27,7 @@ ITS_DRIVERS = ("dummy", "linux_spi", "nicintel", "nicintel_spi", "serprog")
 NO_PART = ("SFDP-capable chip", "Opaque flash chip")
 """The names in flashrom that fit any part."""
 MOVED = "move:accept"
-"""The hazard of a machine with unequal cores."""
+"""The hazard that is added on a machine with unequal cores."""
 OWN_GOVERNOR = re.compile(r"intel_pstate|intel_cpufreq|amd[-_]pstate.*")
 """Drivers whose `powersave` follows the load."""
 MIXED_CORES = re.compile(r"1[2-9]th Gen Intel|Core(?:\(TM\))? Ultra|Core(?:\(TM\))? [3579] \d{3}")
@@ -95,7 +95,7 @@ def words_of_search(found: Likeness, symptom: str) -> list[str]:
 def likeness(facts: Facts, known: Known) -> Likeness:
     found = Likeness()
     cores = read_cores(facts)
-    hazards = dict(_told_hazards(facts))
+    hazards = dict(_reported_hazards(facts))
     _choose_machine(found, facts, cores, known)
     _choose_arch(found, facts)
     _choose_programmer(found, facts, known, hazards)
@@ -108,10 +108,10 @@ def likeness(facts: Facts, known: Known) -> Likeness:
 
 def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
     """Chooses the subject last, because it must have the programmer, but lists it first."""
-    told = Likeness(subject=_usual_subject(found, known))
-    _look_for_release(told, facts, known)
-    found.subject = told.subject
-    found.reasons[:0], found.open[:0] = told.reasons, told.open
+    chosen = Likeness(subject=_usual_subject(found, known))
+    _look_for_release(chosen, facts, known)
+    found.subject = chosen.subject
+    found.reasons[:0], found.open[:0] = chosen.reasons, chosen.open
 
 
 def _usual_subject(found: Likeness, known: Known) -> str:
@@ -158,7 +158,7 @@ def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -
         speeds = ":".join(f"{mips:g}" for mips in cores.mips)
         found.take("mips", [speeds], f"{cores.described}; instructions per clock are assumed")
     elif cores.are_unequal:
-        clocks = "their clocks or kinds are not all told" if not cores.mips else "too many cores"
+        clocks = "not all clocks or kinds are known" if not cores.mips else "too many cores"
         found.leave("speeds", f"{cores.described}: {clocks}, so the line takes equal cores")
         _choose_count(found, facts, cores)
     else:
@@ -170,7 +170,7 @@ def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -
 
 
 def _known_machine(facts: Facts, cores: Cores, machines: Mapping[str, Machine]) -> str:
-    """Returns the name of the shipped machine that the report describes; empty if none is."""
+    """Returns the name of the shipped machine that the report describes; empty if there is none."""
     keys = ("machine", "compatible", "core.0.name")
     named = " ".join(_plain(fact.value) for key in keys for fact in facts.of(key))
     for name, machine in machines.items():
@@ -232,7 +232,9 @@ def _choose_arch(found: Likeness, facts: Facts) -> None:
     if arch is None:
         found.leave("architecture", facts.differ("arch") or "no report says it")
     elif arch.value not in list(Arch):
-        found.leave("architecture", f"no guest is {arch.value} ({arch.where}); it is the usual one")
+        found.leave(
+            "architecture", f"no guest is {arch.value} ({arch.where}); the line takes the usual one"
+        )
     elif found.lane is LaneName.LIVE and arch.value != Arch.X86_64:
         found.leave(
             "architecture",
@@ -246,14 +248,14 @@ def _choose_programmer(
     found: Likeness, facts: Facts, known: Known, hazards: dict[str, str]
 ) -> None:
     chips = _choose_chips(found, facts, known)
-    told = _programmer_told(facts)
+    told = _reported_programmer(facts)
     off_spi = {known.chips[name].bus for name in chips} - {"spi"}
     usual = Programmer.SERPROG_NATIVE_DELAY if off_spi else Programmer.SERPROG_IP
     driver, _, rest = (told.value if told else "").partition(":")
     if told is None:
         found.leave("programmer", _programmers_differ(facts) or "no report says it")
     elif driver == "serprog" and not off_spi and not rest:
-        found.leave("programmer", f"serprog ({told.where}), but not if by dev= or ip=")
+        found.leave("programmer", f"serprog ({told.where}), but not whether by dev= or ip=")
     elif driver == "serprog" and not off_spi:
         kind = Programmer.SERPROG_IP if rest.startswith("ip=") else Programmer.SERPROG_DEV
         found.take("programmer", [kind], f"{told.value} ({told.where})")
@@ -265,9 +267,9 @@ def _choose_programmer(
         ours = Programmer.INTERNAL_MEMORY if off_spi and driver == "internal" else driver
         refusal = _refusal(ours, found, chips, known)
         if driver == Programmer.INTERNAL and not chips and facts.value("bus") != "SPI":
-            refusal = "what it is depends on the bus of the chip, which is not told"
+            refusal = "what it is depends on the bus of the chip, which is unknown"
         if not refusal:
-            _have_its_arch(found, Programmer(ours))
+            _drop_other_arch(found, Programmer(ours))
             found.take("programmer", [ours], f"{told.value} ({told.where})")
             return
         found.leave(
@@ -280,7 +282,7 @@ def _choose_programmer(
         found.take("programmer", [usual], why)
 
 
-def _programmer_told(facts: Facts) -> Fact | None:
+def _reported_programmer(facts: Facts) -> Fact | None:
     """Returns the programmer of the command, else that of flashrom's output; None if they differ.
 
     Their options may differ, such as the speed of the bus, except serprog's, which name its link.
@@ -297,7 +299,7 @@ def _programmers_differ(facts: Facts) -> str:
     return " and ".join(f"{fact.value} ({fact.where})" for fact in told)
 
 
-def _have_its_arch(found: Likeness, programmer: Programmer) -> None:
+def _drop_other_arch(found: Likeness, programmer: Programmer) -> None:
     """Drops the architecture if its guests lack the programmer, which affects waits more."""
     archs = DEVICES[programmer].archs
     arch = found.given.get("arch", archs[:1])[0]
@@ -363,7 +365,7 @@ def _choose_job(found: Likeness, facts: Facts) -> None:
         found.take("job", [told.value], f"told by {told.where}")
 
 
-def _told_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
+def _reported_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yields the hazards that the report shows, with their places."""
     for fact in facts.of("hazard"):
         yield fact.value, fact.where

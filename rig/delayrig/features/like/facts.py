@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The facts in the attachments of a bug report, each with its place, and the cores they tell of."""
+"""The facts in the attachments of a bug report with their places, and the cores they describe."""
 
 import re
 from collections.abc import Iterable
@@ -166,19 +166,19 @@ def read_cores(facts: Facts) -> Cores:
     if not count and siblings == "1":
         count = 1
     cores = tuple(_core(facts, at) for at in range(count))
-    told = _what_all_have(cores)
+    kept = _what_all_have(cores)
     mhz = [core.mhz for core in cores if core.mhz]
     clocks = () if mhz else _clocks(facts)
     mhz_max = max([*mhz, *clocks], default=None)
-    return Cores(count=count, cores=told, mhz_max=mhz_max, clocks=clocks if len(clocks) > 1 else ())
+    return Cores(count=count, cores=kept, mhz_max=mhz_max, clocks=clocks if len(clocks) > 1 else ())
 
 
 def _clocks(facts: Facts) -> tuple[float, ...]:
     """Returns the highest clocks of the machine; empty if the facts are of two machines."""
     if facts.differ("cpus") or facts.differ("arch"):
         return ()
-    told = facts.of("held") or facts.of("clock")
-    return tuple(sorted({float(fact.value) for fact in told}))
+    clocks = facts.of("held") or facts.of("clock")
+    return tuple(sorted({float(fact.value) for fact in clocks}))
 
 
 def _core(facts: Facts, at: int) -> Core:

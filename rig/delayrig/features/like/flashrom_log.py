@@ -60,17 +60,17 @@ _ARCHES = {
 
 
 def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
-    told_job = False
+    has_command = False
     job = ""
     for line in _unwrapped(lines):
         command = list(_command(line))
-        told_job = told_job or bool(command)
-        # A command line says more than the lines that flashrom prints at work.
+        has_command = has_command or bool(command)
+        # A command line says more than the lines that flashrom prints while it works.
         jobs = [fact for fact in command or _doing(line) if fact.key == "job"]
-        is_newer = command or not told_job or job in (Job.DETECT, Job.PROBE)
+        is_newer = command or not has_command or job in (Job.DETECT, Job.PROBE)
         job = jobs[0].value if jobs and is_newer else job
         yield from command
-        yield from () if told_job else jobs
+        yield from () if has_command else jobs
         yield from _banner(line)
         yield from _chip(line)
         yield from _clock(line)
@@ -104,9 +104,9 @@ def _banner(line: Line) -> Iterator[Fact]:
     if banner is None:
         return
     version = _VERSION.fullmatch(banner["version"] or "")
-    told = version[1] if version else banner["version"] or UNKNOWN
+    number = version[1] if version else banner["version"] or UNKNOWN
     of_fork = f"{banner['program']} " if banner["program"] != "flashrom" else ""
-    yield Fact(key="version", value=f"{of_fork}{told}", where=line.where)
+    yield Fact(key="version", value=f"{of_fork}{number}", where=line.where)
     yield Fact(key="system", value=banner["system"], where=line.where)
     yield Fact(key="arch", value=arch_named(banner["arch"]), where=line.where)
 

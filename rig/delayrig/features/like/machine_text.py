@@ -20,7 +20,7 @@ _PAIR = re.compile(r"^\s*([A-Za-z][\w()/. -]*?)\s*:\s+(.+)$")
 _LIMITS = re.compile(r"hardware limits:\s+([0-9.]+) ([MG])Hz - ([0-9.]+) ([MG])Hz")
 _POLICY = re.compile(r"current policy: .* within ([0-9.]+) ([MG])Hz and ([0-9.]+) ([MG])Hz")
 _GOVERNOR = re.compile(r'governor "(\w+)"')
-_SAID_ONCE = {
+_FACT_LINES = {
     "machine": re.compile(r"^(?:OF: fdt: )?Machine model: (.+)$"),
     "hypervisor": re.compile(r"Hypervisor detected: (.+)$|^Hypervisor vendor:\s+(.+)$"),
     "cpus": re.compile(r"Brought up [0-9]+ nodes?, ([0-9]+) CPUs"),
@@ -28,6 +28,7 @@ _SAID_ONCE = {
     "cpufreq_driver": re.compile(r"^\s+driver: (\S+)$"),
     "throttled": re.compile(r"([Uu]nder-?voltage detected|cpu clock throttled)"),
 }
+"""The lines that state a fact, by the fact's key."""
 _HAZARDS = {
     "preempt-rt": re.compile(r"^Linux (?:version )?.*PREEMPT[_ ]RT"),
     "low-res-timers": re.compile(r"ommand line:.*\bhighres=off\b"),
@@ -55,13 +56,13 @@ def read_machine_text(lines: list[Line]) -> Iterator[Fact]:
     for line in lines:
         yield from _kernel(line)
     switched = [(match, line) for line in lines if (match := _SWITCHED.search(line.text))]
-    if switched:  # The kernel changes its clock while it boots.
+    if switched:  # The kernel changes its clocksource while it boots.
         match, line = switched[-1]
         yield Fact(key="clocksource", value=match[1] or match[2], where=line.where)
 
 
 def _kernel(line: Line) -> Iterator[Fact]:
-    for key, pattern in _SAID_ONCE.items():
+    for key, pattern in _FACT_LINES.items():
         match = pattern.search(line.text)
         if match:
             value = next(group for group in match.groups() if group)
@@ -86,11 +87,11 @@ class _Cluster:
     @property
     def cpus(self) -> int:
         """Returns the number of its CPUs; 0 if unknown."""
-        each = self.keys.get("Core(s) per socket") or self.keys.get("Core(s) per cluster")
+        cores = self.keys.get("Core(s) per socket") or self.keys.get("Core(s) per cluster")
         groups = self.keys.get("Socket(s)", "-")
         groups = self.keys.get("Cluster(s)", "1") if groups == "-" else groups
         threads = self.keys.get("Thread(s) per core", "1")
-        words = (each or "", groups, threads)
+        words = (cores or "", groups, threads)
         if not all(word.isdigit() for word in words):
             return 0
         return int(words[0]) * int(words[1]) * int(words[2])
@@ -98,8 +99,8 @@ class _Cluster:
     @property
     def mhz(self) -> str:
         """Returns its highest clock; empty if unknown."""
-        told = self.keys.get("CPU max MHz", "").replace(",", ".")
-        return told if re.fullmatch(r"[0-9]+(\.[0-9]+)?", told) else ""
+        mhz = self.keys.get("CPU max MHz", "").replace(",", ".")
+        return mhz if re.fullmatch(r"[0-9]+(\.[0-9]+)?", mhz) else ""
 
     @property
     def may_hide_others(self) -> bool:
@@ -149,18 +150,18 @@ def _cores_of(clusters: list[_Cluster], common: dict[str, str], total: int) -> I
 
 
 def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
-    core, implementer, whole = -1, "", 0
+    core, implementer, count = -1, "", 0
     for line in lines:
         pair = _PAIR.match(line.text)
         key, value = (pair[1], pair[2].strip()) if pair else ("", "")
         if key == "processor" and value.isdigit():
             core = int(value)
-            whole = core + 1
+            count = core + 1
         elif core < 0:
             continue
         elif key == "siblings" and value.isdigit():
             # A list with fewer CPUs than siblings was cut off.
-            whole = max(whole, int(value))
+            count = max(count, int(value))
             yield Fact(key="siblings", value=value, where=line.where)
         elif key == "model name" and "rev " not in value:
             yield Fact(key=f"core.{core}.name", value=value, where=line.where)
@@ -171,7 +172,7 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
         elif key in ("Hardware", "Model"):
             yield Fact(key="machine", value=value, where=line.where)
     if core > 0:  # A single processor may be the beginning of a list that was cut off.
-        yield Fact(key="cpus", value=str(whole), where=lines[0].where.partition(":")[0])
+        yield Fact(key="cpus", value=str(count), where=lines[0].where.partition(":")[0])
 
 
 def _cpupower(lines: list[Line]) -> Iterator[Fact]:

@@ -14,8 +14,8 @@ FIGURES = ("time s", "CPU s", "wake-ups", "overshoot ms", "too short", "cells")
 
 def proposal_page(proposal: Proposal) -> bytes:
     caption = (
-        f"Sums over {len(proposal.places)} writes; verdicts over all cells of a step, those whose"
-        " busy waits ask nothing among them"
+        f"Sums over {len(proposal.places)} writes; verdicts over all cells of a step, also of"
+        " builds that do not poll the part"
     )
     steps = proposal_chart(proposal).html(caption=caption, table=_step_table(proposal))
     order = paragraphs(advice(proposal))

@@ -29,10 +29,14 @@ TITLES = {
 }
 FINISHED = (Verdict.PASS, Verdict.TOO_SHORT)
 NO_PRIORITY = "no-rt"
-COUNTS = 1.0
-"""The least change, in percent, that counts. The phase of ticks moves totals by up to 0.5 %."""
+CHANGE_PCT_MIN = 1.0
+"""Smaller changes count as none. The phase of ticks changes totals by up to 0.5 %."""
 NEEDS = {"realtime": "threshold-100us", "slack-and-hybrid": "os-clock"}
-"""The step that a step requires. A build that polls for long takes no real-time priority."""
+"""The step that each of these requires.
+
+A build that polls the clock for longer than 10 ms does not ask for a real-time priority, so
+`realtime` requires a small threshold.
+"""
 
 
 class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,18 +86,18 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 def fold_proposal(results: Results) -> Proposal:
     """Computes the figures; raises `BadInputError` for a run of another plan."""
-    asking = _by_step(results.cells)
-    missing = [step for step in STEPS if not asking[step]]
+    polling = _by_step(results.cells)
+    missing = [step for step in STEPS if not polling[step]]
     if missing:
         raise BadInputError(
             f"results.json: has no cell of {', '.join(PREFIX + step for step in missing)}",
             hint="name a run of plan `proposal`, or a folder that is not there yet",
         )
-    shared, left_out = _shared(asking)
+    shared, left_out = _shared(polling)
     return Proposal(
-        steps=[_step(step, asking[step], shared, results.cells) for step in STEPS],
-        places=[_place(place, asking) for place in shared],
-        without_priority=_without_priority(asking),
+        steps=[_step(step, polling[step], shared, results.cells) for step in STEPS],
+        places=[_place(place, polling) for place in shared],
+        without_priority=_without_priority(polling),
         left_out=left_out,
         run=results.run,
     )
@@ -106,14 +110,14 @@ def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
     }
 
 
-def _shared(asking: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
+def _shared(polling: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
     """Returns the places that all steps finished, in the plan's order, and a line for each other.
 
     A place in which not all steps ran is in neither list.
     """
     kept, left_out = [], []
-    for place in asking[STEPS[0]]:
-        cells = [asking[step][place] for step in STEPS if place in asking[step]]
+    for place in polling[STEPS[0]]:
+        cells = [polling[step][place] for step in STEPS if place in polling[step]]
         unfinished = [cell for cell in cells if cell.verdict not in FINISHED]
         if len(cells) == len(STEPS) and unfinished:
             left_out.append(f"{unfinished[0].id}: {unfinished[0].verdict}")
@@ -140,8 +144,8 @@ def _step(
     )
 
 
-def _place(place: str, asking: dict[str, dict[str, CellResult]]) -> PlaceFigures:
-    cells = [asking[step][place] for step in STEPS]
+def _place(place: str, polling: dict[str, dict[str, CellResult]]) -> PlaceFigures:
+    cells = [polling[step][place] for step in STEPS]
     return PlaceFigures(
         place=place,
         words=place_words(cells[0]),
@@ -158,10 +162,10 @@ def place_words(cell: CellResult) -> str:
     return ", ".join([speed, counted(cell.guest.cores, "core"), *cell.hazards, cell.chip])
 
 
-def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
+def _without_priority(polling: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
     """Returns the steps that ran without a real-time priority, summed over the same cells."""
     found: dict[str, dict[str, CellResult]] = {}
-    for step, cells in asking.items():
+    for step, cells in polling.items():
         if own := {place: c for place, c in cells.items() if NO_PRIORITY in c.hazards}:
             found[step] = own
     places = [
@@ -182,7 +186,7 @@ def _without_priority(asking: dict[str, dict[str, CellResult]]) -> list[OrderFig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The effect of a step against the step before it, in percent; negative is less."""
+    """The effect of a step compared with the previous step, in percent; negative is less."""
 
     step: str
     title: str
@@ -260,7 +264,7 @@ def _sentence(change: Change) -> str:
     parts = [
         f"{_signed(pct)} of {what}"
         for what, pct in (("time", change.time_pct), ("CPU time", change.cpu_pct))
-        if abs(pct) >= COUNTS
+        if abs(pct) >= CHANGE_PCT_MIN
     ]
     if change.too_short:
         parts.insert(0, _verdicts(change.too_short))
@@ -297,7 +301,7 @@ def _reason(change: Change) -> str:
 
 def _where(change: Change) -> str:
     """Names the cell with the best effect, because a sum hides what helps only some machines."""
-    if change.best_pct > -COUNTS or change.best_pct >= change.time_pct - COUNTS:
+    if change.best_pct > -CHANGE_PCT_MIN or change.best_pct >= change.time_pct - CHANGE_PCT_MIN:
         return ""
     return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
 
@@ -306,9 +310,9 @@ def _together(changes: Sequence[Change]) -> list[str]:
     """Names steps that cost time, and for each the next step that saves time."""
     lines = []
     for number, change in enumerate(changes):
-        if change.time_pct < COUNTS:
+        if change.time_pct < CHANGE_PCT_MIN:
             continue
-        mending = next((c for c in changes[number + 1 :] if c.time_pct <= -COUNTS), None)
+        mending = next((c for c in changes[number + 1 :] if c.time_pct <= -CHANGE_PCT_MIN), None)
         tail = f"; {mending.title} makes up for it, so land both in one release" if mending else ""
         lines.append(f"{TITLES[change.step]} costs {_signed(change.time_pct)} of time{tail}.")
     return lines
@@ -321,7 +325,7 @@ def _for_the_unprivileged(proposal: Proposal) -> list[str]:
         return []
     before, after = found["threshold-100us"], found["slack-and-hybrid"]
     time_pct, cpu_pct = _pct(before.time_ns, after.time_ns), _pct(before.cpu_ns, after.cpu_ns)
-    worth = "is worth having there too" if time_pct <= -COUNTS else "brings little there"
+    worth = "is worth having there too" if time_pct <= -CHANGE_PCT_MIN else "brings little there"
     return [
         "Who may not take a real-time priority gets nothing from SCHED_FIFO; timer slack and hybrid"
         f" {worth}: time {_signed(time_pct)}, CPU time {_signed(cpu_pct)}."

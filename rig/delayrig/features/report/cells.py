@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from delayrig.base.durations import rounded
 from delayrig.base.text import again
 from delayrig.features.report import labels
-from delayrig.features.report.source import RunSource, Sources, Spread, Told
+from delayrig.features.report.source import CellOfRun, RunSource, Sources, Spread
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
 from delayrig.present.formats.report import evidence_line
@@ -30,8 +30,8 @@ NOTABLE_MAX = 1000
 
 def cells_section(sources: Sources) -> Section:
     listed = all_cells(sources)
-    told = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
-    return _section(sources, listed, told[:DETAILS_MAX], len(listed), Markup(""))
+    described = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
+    return _section(sources, listed, described[:DETAILS_MAX], len(listed), Markup(""))
 
 
 def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
@@ -43,23 +43,27 @@ def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
 
 
 def _section(
-    sources: Sources, listed: Sequence[Told], told: Sequence[Told], cells: int, index: Markup
+    sources: Sources,
+    listed: Sequence[CellOfRun],
+    described: Sequence[CellOfRun],
+    cells: int,
+    index: Markup,
 ) -> Section:
     caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
-    at_length = {labels.cell_anchor(run, cell) for run, cell in told}
+    anchors = {labels.cell_anchor(run, cell) for run, cell in described}
     body = rendered(
         labels.TEMPLATES,
         "cells.html",
-        table=cells_table(sources, caption, listed, at_length),
+        table=cells_table(sources, caption, listed, anchors),
         unlisted=cells - len(listed),
         index=index,
-        told=list(_told(told)),
-        left_out=cells - len(told),
+        described=list(_descriptions(described)),
+        left_out=cells - len(described),
     )
     return Section(key="cells", title="Cells", body=body)
 
 
-def _told(pairs: Sequence[Told]) -> Iterator[dict[str, object]]:
+def _descriptions(pairs: Sequence[CellOfRun]) -> Iterator[dict[str, object]]:
     for run, cell in pairs:
         yield {
             "run": run.label,
@@ -103,17 +107,17 @@ def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
         yield "lane", f"{cell.lane}: real time"
 
 
-def all_cells(sources: Sources) -> list[Told]:
+def all_cells(sources: Sources) -> list[CellOfRun]:
     """Returns the cells run by run, in the order of their plans."""
     return [(run, cell) for run in sources.runs for cell in run.results.cells]
 
 
 def cells_table(
-    sources: Sources, caption: str, listed: Iterable[Told], at_length: Collection[str] = ()
+    sources: Sources, caption: str, listed: Iterable[CellOfRun], linked: Collection[str] = ()
 ) -> Markup:
-    """Returns the table of cells, with links to the descriptions of those in `at_length`."""
+    """Returns the table of cells. `linked` are the anchors of cells with a description."""
     several = len(sources.runs) > 1
-    rows = [_row(run, cell, at_length, several=several) for run, cell in listed]
+    rows = [_row(run, cell, linked, several=several) for run, cell in listed]
     return rendered(
         labels.TEMPLATES,
         "cells_table.html",
@@ -136,11 +140,11 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
     return rendered(labels.TEMPLATES, "filters.html", choices=choices, cells=len(cells))
 
 
-def _row(run: RunSource, cell: CellResult, at_length: Collection[str], *, several: bool) -> str:
-    """Returns a row, of maybe 100,000: a template would take ten times as long."""
+def _row(run: RunSource, cell: CellResult, linked: Collection[str], *, several: bool) -> str:
+    """Returns a row. A report may have 100,000, for which a template takes ten times as long."""
     key = labels.cell_anchor(run, cell)
     name = escape(cell.id)
-    heading = f'><a href="#{key}">{name}</a>' if key in at_length else f' id="{key}">{name}'
+    heading = f'><a href="#{key}">{name}</a>' if key in linked else f' id="{key}">{name}'
     label = f"<td>{escape(run.label)}</td>" if several else ""
     marks = _marks(labels.subject_of(cell), cell.verdict, tuple(cell.hazards))
     return (

@@ -88,13 +88,13 @@ def report(
 def _write_page(
     sources: Sources, place: Path, patterns: tuple[str, ...], picture: Path | None
 ) -> None:
-    told = _read_events(sources, patterns, progress_console())
+    with_events = _read_events(sources, patterns, progress_console())
     # matplotlib loads slowly, so only commands that draw load it.
     from delayrig.features.report.document import document_of, write_document
     from delayrig.features.report.timelines import timeline_picture
     from delayrig.features.report.totals import totals_picture
 
-    made = document_of(told, patterns=patterns, name=place.name)
+    made = document_of(with_events, patterns=patterns, name=place.name)
     if patterns and not made.timelines:
         some = next((cell.id for run in sources.runs for cell in run.results.cells), "none")
         raise BadInputError(
@@ -103,8 +103,8 @@ def _write_page(
         )
     write_document(made, place)
     if picture is not None:
-        drawn = None if patterns else totals_picture(told)
-        chart = drawn or timeline_picture(told, patterns)
+        drawn = None if patterns else totals_picture(with_events)
+        chart = drawn or timeline_picture(with_events, patterns)
         is_png = picture.suffix.lower() == ".png"
         write_atomically(picture, chart.png_file() if is_png else chart.svg_file())
     click.echo(
@@ -119,7 +119,7 @@ def _read_events(sources: Sources, patterns: tuple[str, ...], console: Console) 
 
     only = worth_reading(sources, patterns)
     cells = told_by_events(sources) if only is None else only
-    # No thread refreshes it, because workers are forked.
+    # No thread refreshes the progress, because workers are forked.
     with Progress(
         console=console, transient=True, auto_refresh=False, disable=not console.is_terminal
     ) as progress:
@@ -139,7 +139,9 @@ def _print(sources: Sources, console: Console) -> None:
         if run.label:
             say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
-            console.print("Of several rounds: each cell as in its median one", markup=False)
+            console.print(
+                "Of several rounds, each cell is shown as in its median round", markup=False
+            )
         where = run.path if run.folder else run.path.parent
         lines = answer_lines(run.results, run.code)
         print_results(run.results, lines, console, out=str(where))

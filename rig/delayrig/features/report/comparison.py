@@ -40,8 +40,8 @@ ROUNDS = (
 )
 DIFFERENCES_MAX = 40
 NAMES_MAX = 12
-NOTHING_TOLD = "Nothing tells which delay sites were reached: no cell has call chains."
-UNKNOWN_FILE = "no debug information tells the file"
+NOTHING_TOLD = "It is unknown which delay sites were reached: no cell has call chains."
+UNKNOWN_FILE = "unknown file (no debug information)"
 Together = list[CellResult | None]
 """The results of one cell in each run, in the order of the runs."""
 
@@ -125,7 +125,7 @@ def _floors(decision: Decision) -> str:
     """Returns a sentence on why a bar beyond its limit may not be red."""
     found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
     floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
-    return f" Up to {' and '.join(floors.values())} more are no reason." if floors else ""
+    return f" Up to {' and '.join(floors.values())} more do not count." if floors else ""
 
 
 def _chart(decision: Decision, compared: list[GateCell]) -> Markup:
@@ -344,7 +344,7 @@ def _sites(coverage: Coverage) -> Table:
 
 
 def _functions(sites: Sequence[SiteCoverage]) -> str:
-    """Returns the functions, each once."""
+    """Returns the names of the functions without duplicates, and how many more there are."""
     names = list(dict.fromkeys(site.function for site in sites))
     more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
     return ", ".join(names[:NAMES_MAX]) + more

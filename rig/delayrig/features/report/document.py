@@ -17,7 +17,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.features.report import cells, comparison, matrix, summary, timelines, totals, waits
 from delayrig.features.report.labels import TEMPLATES
 from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
-from delayrig.features.report.source import PAGE, RunSource, Sources, Told
+from delayrig.features.report.source import PAGE, CellOfRun, RunSource, Sources
 from delayrig.present.pages.page import Assets, Section, code, paragraph, render_page
 
 LIMIT_BYTES = 2_000_000
@@ -96,7 +96,7 @@ def write_document(made: Document, place: Path) -> None:
     """Writes the parts and then the page, or raises `BadInputError`; removes older parts."""
     folder = place.with_name(made.folder)
     if made.parts:
-        # Writing into the folder reports why it could not be made.
+        # If this fails, writing into the folder fails below and reports why.
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
     for part in made.parts:
@@ -155,16 +155,16 @@ def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
     """Redirects links to cells that are not on the page to the part that contains them."""
     ids = set(re.findall(rb'\sid="([^"]+)"', page))
 
-    def led(link: re.Match[bytes]) -> bytes:
+    def redirected(link: re.Match[bytes]) -> bytes:
         if link[2] in ids:
             return link[0]
         part = f"{folder}/{parts[link[2].decode()]}".encode()
         return b'<a%b href="%b#%b">' % (link[1], part, link[2])
 
-    return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', led, page)
+    return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', redirected, page)
 
 
-def _fitting(chosen: Sequence[Told], room_bytes: int) -> list[timelines.Drawn]:
+def _fitting(chosen: Sequence[CellOfRun], room_bytes: int) -> list[timelines.Drawn]:
     """Draws the cells in order until the room is used up."""
     drawn: list[timelines.Drawn] = []
     for run, cell in chosen:
@@ -228,13 +228,13 @@ def _facts(run: RunSource) -> Iterator[tuple[str, str]]:
     yield "host", f"{host.os}, kernel {host.kernel}, {host.machine}, {host.cpus} CPUs"
     yield "host's clock", host.clocksource or "not known"
     for cpu in host.cpu:
-        told = [
+        facts = [
             f"capacity {cpu.capacity}" if cpu.capacity else "",
             f"{cpu.khz_min or 0} to {cpu.khz_max} kHz" if cpu.khz_max else "",
             f"governor {cpu.governor}" if cpu.governor else "",
             f"idle states {', '.join(cpu.idle_states)}" if cpu.idle_states else "",
         ]
-        yield f"CPU {cpu.cpu}", "; ".join(filter(None, told)) or "nothing known"
+        yield f"CPU {cpu.cpu}", "; ".join(filter(None, facts)) or "nothing known"
     yield "archive", ARCHIVE.get(header.lock, header.lock)
     for kernel in dict.fromkeys(c.guest.kernel for c in run.results.cells if c.guest.kernel):
         yield "kernel of cells", kernel

@@ -29,7 +29,7 @@ SILENCE_NS_MIN = 1_000_000
 """The shortest silence. Shorter gaps on the bus are round trips."""
 START, END = "start", "end"
 Span = tuple[int, int]
-"""The first moment of a span, and the first moment after it, in nanoseconds."""
+"""The start and the end of a span in nanoseconds; the end is not part of it."""
 
 
 class Cover:
@@ -47,7 +47,7 @@ class Cover:
         self._before = [0, *accumulate(end - start for start, end in self.spans)]
 
     def within_ns(self, start_ns: int, end_ns: int) -> int:
-        """Returns how much of the time between those moments is covered."""
+        """Returns how much of the time from `start_ns` to `end_ns` is covered."""
         return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
 
     def _until_ns(self, moment_ns: int) -> int:
@@ -89,7 +89,10 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
-    """The waits of a class in a cell. The worst is the judged one with the least margin."""
+    """The waits of a class in a cell. Figures that may be null are of the worst.
+
+    The worst is the judged wait with the least margin.
+    """
 
     kind: str
     witness: Witness
@@ -100,7 +103,7 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     actual_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
     opened_ns: int | None = None
-    """The moment when the worst began; for the chip's waits, when the command came."""
+    """When the worst began; for waits for the chip, when the command after the wait came."""
 
     @property
     def relative_margin(self) -> float:
@@ -111,7 +114,7 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def took(self) -> str:
-        """Returns how long the worst was seen to last; empty if that is unknown."""
+        """Returns the observed duration of the worst; empty if it is unknown."""
         return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
 
 
@@ -142,7 +145,7 @@ def read_judged(place: Path, result: CellResult) -> Watched:
     whole = "or give the run's results.json to report without events"
     if not events.is_file():
         raise BadInputError(
-            f"{events}: is not there, and the run's results tell of this cell",
+            f"{events}: is missing, but the run's results contain this cell",
             hint=f"bring the cell's folder back, {whole}",
         )
     if result.events_sha256 and digest.of_file(events) != result.events_sha256:
@@ -185,7 +188,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
 def _split(
     events: list[Event], busy: list[Span], late: list[Span], waits: list[ObservedWait]
 ) -> Split:
-    """Splits the time of the job. Each moment belongs to the first part that contains it."""
+    """Splits the time of the job. Where parts overlap, the time belongs to the first of them."""
     job = job_of(events)
     if job is None:
         return Split()

@@ -18,15 +18,15 @@ from delayrig.present.pages.page import Section, paragraph, rendered, table_html
 from delayrig.present.tables import Table
 
 EXPLAINED = (
-    "How many cells came to what, by speed (MIPS: million guest instructions a second of each core)"
-    " and number of cores. A number leads to the first of these cells."
+    "How many cells have which verdict, by speed (MIPS: million guest instructions a second of each"
+    " core) and number of cores. A number links to the first of these cells."
 )
 
 WATCHERS_MAX = 100
 COLUMNS_MAX = 6
 """The largest number of columns that fit a desktop window. If there are more, rows are lists."""
 ROWS_MAX = 200
-"""The most rows of a subject. Of more sets of hazards, the gravest have rows of their own."""
+"""The most rows of a subject. If there are more sets of hazards, only the gravest have a row."""
 
 
 def matrix_section(sources: Sources) -> Section:

@@ -18,13 +18,13 @@ from delayrig.base import digest
 from delayrig.base.garbage import without_collections
 from delayrig.features.report.cells import all_cells, cells_table, filters_of
 from delayrig.features.report.labels import CALM, hazards_of, speed_of, speed_rank, subject_of
-from delayrig.features.report.source import Sources, Told, begin_worker
+from delayrig.features.report.source import CellOfRun, Sources, begin_worker
 from delayrig.present.notable import is_notable
 from delayrig.present.pages.page import Assets, Section, paragraph, render_page, table_html
 from delayrig.present.tables import words_and_figures
 
 CELLS_MAX = 2500
-"""The number of cells of a page, which stays below its limit even if their ids are long."""
+"""The most cells of a page. With these it stays below its limit even if their ids are long."""
 ANCHOR = re.compile(rb' id="(cell-[^"]+)"')
 DIGEST_DIGITS = 8
 ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
@@ -32,7 +32,7 @@ ANY_PART = f"{'[0-9]' * 4}-{'[0-9a-f]' * DIGEST_DIGITS}.html"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A page of cells. Its name has its digest, so no older report leads to a newer part."""
+    """A page of cells. Its name contains its digest, so no older report links to a newer part."""
 
     name: str
     content: bytes
@@ -112,13 +112,13 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
     return table_html(table) + paragraph(note)
 
 
-def _in_order(sources: Sources) -> list[Told]:
+def _in_order(sources: Sources) -> list[CellOfRun]:
     """Returns the cells sorted so that those behind a number in the verdict table are together."""
     listed = all_cells(sources)
     subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
     runs = {id(run): at for at, run in enumerate(sources.runs)}
 
-    def place(each: Told) -> tuple[int, int, bool, str, float, int]:
+    def place(each: CellOfRun) -> tuple[int, int, bool, str, float, int]:
         run, cell = each
         hazards = hazards_of(cell)
         speed = speed_rank(speed_of(cell))
@@ -129,7 +129,7 @@ def _in_order(sources: Sources) -> list[Told]:
 
 
 def _part(
-    sources: Sources, page: str, assets: Assets, number: int, cells: Sequence[Told], *, of: int
+    sources: Sources, page: str, assets: Assets, number: int, cells: Sequence[CellOfRun], *, of: int
 ) -> Part:
     first = (number - 1) * CELLS_MAX + 1
     title = f"Cells {first:,} to {first + len(cells) - 1:,}"

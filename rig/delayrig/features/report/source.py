@@ -52,7 +52,7 @@ class RunSource:
 
     label: str
     side: str = ""
-    """The side of a gate, if the label does not say it."""
+    """The side of a gate, if the label does not name it."""
     path: Path
     """The path as given: its folder, or its results.json."""
     results: Results
@@ -83,7 +83,7 @@ class RunSource:
         return f"{self.label.lower()}-" if self.label else ""
 
 
-Told = tuple[RunSource, CellResult]
+CellOfRun = tuple[RunSource, CellResult]
 """A cell, and its run."""
 
 
@@ -127,12 +127,16 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 
 
 def _kept_in(path: Path) -> Path:
-    """Returns the run or the gate that a folder of ci/gate.sh or of a kept cell belongs to."""
+    """Returns the folder of a run or gate, given that, a cell's folder or that of ci/gate.sh."""
     return run_below(path.parent if (path / CELL_FILE).is_file() else path)
 
 
 def with_facts(
-    sources: Sources, *, jobs: int, done: Callable[[], None], only: Sequence[Told] | None = None
+    sources: Sources,
+    *,
+    jobs: int,
+    done: Callable[[], None],
+    only: Sequence[CellOfRun] | None = None,
 ) -> Sources:
     """Returns the sources with facts of the cells' events; calls `done` after each cell.
 
@@ -160,7 +164,7 @@ def with_facts(
     return Sources(gates=sources.gates, runs=runs)
 
 
-def told_by_events(sources: Sources) -> list[Told]:
+def told_by_events(sources: Sources) -> list[CellOfRun]:
     """Returns the cells that left events, and whose folder is known."""
     return [
         (run, cell)
@@ -231,7 +235,7 @@ def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[s
 
 
 def _shown(cells: dict[int, CellResult]) -> int:
-    """Returns the round to show; one without an answer only if no round has any."""
+    """Returns the round to show; a round without an answer only if all are without one."""
     answered = [number for number, cell in cells.items() if not is_unheard(cell)]
     choice = answered or list(cells)
     gravest = min(GRAVITY.index(cells[number].verdict) for number in choice)
@@ -252,6 +256,6 @@ def _spread(cells: dict[int, CellResult], shown: int, folder: Path) -> Spread:
 
 
 def begin_worker(parent: int) -> None:
-    """Leaves interruptions to the parent, and ends the worker together with it."""
+    """Ignores interruptions, which the parent handles, and ends the worker if the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_session(parent)

@@ -94,7 +94,7 @@ def _run(run: RunSource) -> Markup:
     found = Counter(cell.verdict for cell in run.results.cells)
     badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
     if run.results.run.interrupted:
-        notes.append("The run was interrupted: cells that its plan has are not in it.")
+        notes.append("The run was interrupted: some cells of its plan are missing.")
     return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Timelines of single cells: the whole job, and a closer view of the decisive moment."""
+"""Timelines of single cells: the whole job, and a closer view of the worst wait."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.features.report.cells import all_cells
 from delayrig.features.report.facts import CellFacts, WaitMargin, job_of, phases_of, read_judged
 from delayrig.features.report.labels import cell_link, verdict_html
-from delayrig.features.report.source import RunSource, Sources, Told, told_by_events
+from delayrig.features.report.source import CellOfRun, RunSource, Sources, told_by_events
 from delayrig.model.cell import Role
 from delayrig.model.events import Event
 from delayrig.model.result import CellResult, Verdict
@@ -51,7 +51,7 @@ AROUND = 2.5
 """The time shown before and after a wait, in multiples of its length."""
 CLOSER_PART_MAX = 0.6
 """The largest fraction of the whole that a closer view shows."""
-CAPTION = "The whole job, and closer the wait with the least margin"
+CAPTION = "The whole job, and enlarged the wait with the least margin"
 READ_MAX = 2000
 """The largest number of cells whose events are all read. More would take too long."""
 CHOSEN_MAX = 12
@@ -69,7 +69,7 @@ class Drawn:
     html: Markup
 
 
-def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | None:
+def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[CellOfRun] | None:
     """Returns the cells whose events should be read; None if there is time to read all.
 
     These are the cells that match the patterns, else the most interesting by their results.
@@ -82,7 +82,7 @@ def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[Told] | Non
     return _in_turns(sorted(known, key=lambda pair: rank(pair[1])))[:CANDIDATES_MAX]
 
 
-def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
+def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[CellOfRun]:
     """Returns the cells that can be drawn: all that match, else the most interesting first.
 
     Convicted cells come first, then doubts, then the smallest margins. But the first cell of each
@@ -98,11 +98,11 @@ def choose_cells(sources: Sources, patterns: Sequence[str]) -> list[Told]:
     return _in_turns(sorted(known, key=lambda pair: _interest(*pair)))
 
 
-def _matching(known: Sequence[Told], patterns: Sequence[str]) -> list[Told]:
+def _matching(known: Sequence[CellOfRun], patterns: Sequence[str]) -> list[CellOfRun]:
     return [each for each in known if any(fnmatchcase(each[1].id, one) for one in patterns)]
 
 
-def _in_turns(ranked: Sequence[Told]) -> list[Told]:
+def _in_turns(ranked: Sequence[CellOfRun]) -> list[CellOfRun]:
     """Returns one cell for each run, subject and verdict, then a second one, and so on."""
     seen: dict[tuple[str, str, Verdict], int] = {}
     turns = []
@@ -140,7 +140,7 @@ def timeline_picture(sources: Sources, patterns: Sequence[str]) -> Chart:
             "--picture: no cell that passed has a time, and none has events",
             hint="name a run's folder, or other cells with --cell",
         )
-    chart, _ = _chart(*min(chosen, key=lambda told: _interest(*told)))
+    chart, _ = _chart(*min(chosen, key=lambda pair: _interest(*pair)))
     return chart
 
 
@@ -172,19 +172,19 @@ def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
     return Drawn(run=run, cell=cell, html=html)
 
 
-def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[Told]) -> Section:
+def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[CellOfRun]) -> Section:
     """Returns the timelines that have room, and the names of the other cells."""
     body = paragraph(
-        "What the programmer was asked, what went to the chip, when that was busy, and how long"
-        " nothing was said. Above is the whole job; below, closer, the wait with the least margin,"
-        " shaded from where it began to where it had to end. Commands that came too early are"
-        " crosses."
+        "The lines show the requests to the programmer, the commands to the chip, when the chip was"
+        " busy, the waits from a reply to the next request, and the calls of delay functions. The"
+        " upper chart is the whole job. The lower one enlarges the wait with the least margin,"
+        " shaded from its beginning to its required end. Crosses are commands that came too early."
     )
     body += Markup("").join(each.html for each in drawn)
     if left_out:
         names = paragraph(
-            "A page has room for some. --cell PATTERN chooses others, and rig/rig trace CELL turns"
-            " any into a file for ui.perfetto.dev."
+            "A page shows only some timelines. --cell PATTERN chooses others, and rig/rig trace"
+            " CELL turns any cell into a file for ui.perfetto.dev."
         )
         names += bullets(cell_link(run, cell) for run, cell in left_out[:LEFT_OUT_MAX])
         if len(left_out) > LEFT_OUT_MAX:
@@ -330,12 +330,12 @@ def _draw_phases(axes: "Axes", phases: list[_Phase], start_ns: int, end_ns: int)
     for phase in phases:
         if phase.start_ns > start_ns:
             axes.axvline(_s(phase.start_ns, start_ns), color=Colour.SOFT, lw=0.6, ls=":")
-    sums: dict[str, _Phase] = {}
+    longest: dict[str, _Phase] = {}
     for phase in phases:
-        known = sums.get(phase.name)
+        known = longest.get(phase.name)
         if known is None or phase.end_ns - phase.start_ns > known.end_ns - known.start_ns:
-            sums[phase.name] = phase
-    for phase in sums.values():
+            longest[phase.name] = phase
+    for phase in longest.values():
         if phase.end_ns - phase.start_ns > 0.06 * (end_ns - start_ns):
             middle_ns = (phase.start_ns + phase.end_ns) // 2
             axes.annotate(
@@ -373,10 +373,10 @@ def _wait_words(wait: WaitMargin) -> str:
 
 
 def _in_words(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> str:
-    told = [f"{phase.name} {rounded(phase.end_ns - phase.start_ns)}" for phase in phases]
+    lengths = [f"{phase.name} {rounded(phase.end_ns - phase.start_ns)}" for phase in phases]
     early = sum(each.track is Track.VIOLATION for each in timeline.instants)
     words = [
-        f"Phases: {', '.join(told[:PHASES_SAID_MAX])}",
+        f"Phases: {', '.join(lengths[:PHASES_SAID_MAX])}",
         f"{early} commands came too early" if early else "no command came too early",
     ]
     words += [f"the worst margin is that of {_wait_words(wait)}" for wait in worst]

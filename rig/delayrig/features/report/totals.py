@@ -37,9 +37,9 @@ EXPLAINED = (
 )
 PLACES_MAX = 400
 VALUES_MAX = 4000
-"""The largest product of places and subjects."""
+"""The most values in the table of places: places times subjects."""
 EXACT = "Virtual time: the same in every run."
-MOVING = "Of the lanes host and live: real time, which moves from run to run."
+MOVING = "Lanes host and live: real time, which differs from run to run."
 ROUNDS = (
     "Of several rounds: bars add up each cell's median round; a stroke across them is the total of"
     " one round."
@@ -92,7 +92,9 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     charted = {total.name for group in groups for total in group.totals}
     missing = [name for name in timed if name not in charted]
     if missing:
-        body += paragraph(f"Without a cell that passed, or a chart: {', '.join(missing)}.")
+        body += paragraph(
+            f"Not charted, as no cell passed or there are too many groups: {', '.join(missing)}."
+        )
     places = [place for group in groups for place in group.places]
     return body + details("Each place by itself", table_html(_places_table(timed, places)))
 

@@ -219,7 +219,7 @@ def shrink(
     paths = find_paths()
     options = Asked(cell=cell, run=run_folder, plan=plan, subject=subject, seed=seed, delay=delay)
     chosen = choose(options, paths)
-    # Only a gate's cells have a side; plans have none.
+    # Only a gate's cells have a side; the found cell goes into a plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
     folder = out or cli.default_out(SHRUNK)
     check_out(folder, [whole], name=trial_folder(folder, 1).name)
@@ -246,7 +246,7 @@ def shrink(
 
 
 def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
-    """Prints what was found, and two lines that run it: by the plan, and by flags alone."""
+    """Prints the found cell, and two command lines that run it: by its plan, and by flags alone."""
     click.echo()
     if not shrunk.complete:
         click.echo("The time was up: there may be a simpler one.")

@@ -36,7 +36,7 @@ def find_gdb(arch: Arch) -> str:
         if shutil.which(name):
             return name
     raise RigFaultError(
-        f"there is no {names[0]} on this machine, and --gdb opens one",
+        f"there is no {names[0]} on this machine, but --gdb needs it",
         hint=f"install it: `apt-get install {names[0]}`; or take --shell",
     )
 
@@ -60,7 +60,7 @@ def attached_words(
 def _on_future_subject(
     gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
 ) -> list[str]:
-    """Returns gdb's command line for a process that becomes the subject, silent until then."""
+    """Returns gdb's command line for a future subject; until then no library symbols are loaded."""
     quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
     return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
@@ -91,7 +91,7 @@ def _directories(sources: Sequence[Path]) -> str:
 
 
 def delay_stops(subject: Subject, options: DelayOptions) -> list[str]:
-    """Returns gdb's commands for the subject: breakpoints by name, else by address."""
+    """Returns gdb's commands for the subject: a breakpoint by name, else breakpoints by address."""
     found = find_delay_functions(subject, options)
     if name := _first_name(found, options):
         return [f"break {name}"]

@@ -3,9 +3,9 @@
 
 delay-break FILE ADDRESS LINKED_AT
 
-FILE is the name of the program or library, ADDRESS the function's address in that ELF file,
-LINKED_AT that of the file's first byte. If the library is not loaded yet, the breakpoint is set
-when it is.
+FILE is the name of the program or library, ADDRESS the function's address in that ELF file, and
+LINKED_AT the address there of the file's first byte. If the library is not loaded yet, the
+breakpoint is set when it is loaded.
 """
 
 import re
@@ -19,10 +19,10 @@ FIRST_PART = re.compile(r"^\s*(0x[0-9a-f]+)(?:\s+0x[0-9a-f]+){2}\s+0x0\s.*?([^/\
 def loaded_at(file: str) -> int | None:
     """Returns where the process has mapped the beginning of the file; None if nowhere."""
     try:
-        told = gdb.execute("info proc mappings", to_string=True)
+        maps = gdb.execute("info proc mappings", to_string=True)
     except gdb.error:  # The process is running, or gone.
         return None
-    return next((int(start, 16) for start, name in FIRST_PART.findall(told) if name == file), None)
+    return next((int(start, 16) for start, name in FIRST_PART.findall(maps) if name == file), None)
 
 
 class DelayBreak(gdb.Command):  # type: ignore[misc]  # gdb has no types

@@ -124,7 +124,7 @@ def _gdb_lines(entry: Entry, subject: Sequence[str]) -> list[str]:
     return [
         "/rig/bin/dmesg -n 1",  # Messages of the kernel would disturb the protocol.
         f"/rig/bin/stty -F $tty {BAUD} raw -echo",
-        "exec 4<>$tty",  # Hold the terminal open, so that nothing of the first request is lost.
+        "exec 4<>$tty",  # Hold the terminal open, so that no byte of the first request is lost.
         f"echo {shlex.quote(GDBSERVER_STARTS)} >&4",
         f"{shlex.join([*server, '--once', '--attach'])} $tty $$ >/rig/gdbserver.log 2>&1 &",
         *AWAIT_GDBSERVER,
@@ -215,7 +215,7 @@ class Visit:
     async def beside(
         self, guest: Coroutine[Any, Any, T], assignment: Assignment, paths: Paths, scratch: Path
     ) -> T:
-        """Waits for the guest and the visitor. gdb stays until its user ends it."""
+        """Waits for the guest, and for gdb until its user ends it; a shell ends with the guest."""
         visit = self._attend(assignment, paths, scratch)
         return await attended(guest, visit, stays=self.look is Look.GDB)
 
@@ -240,23 +240,23 @@ class Visit:
 async def attended(
     guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
 ) -> T:
-    """Waits until the guest is done, and for a visitor who `stays`; other visits end then."""
-    done, visitor = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
+    """Waits for the guest to end, then also for the visit if it `stays`, else cancels the visit."""
+    guest_task, visit_task = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
     try:
-        await asyncio.wait({done, visitor}, return_when=asyncio.FIRST_COMPLETED)
-        if not visitor.done():
-            done.result()
+        await asyncio.wait({guest_task, visit_task}, return_when=asyncio.FIRST_COMPLETED)
+        if not visit_task.done():
+            guest_task.result()
             if stays:
-                await visitor
-            return done.result()
-        visitor.result()
-        return await asyncio.wait_for(done, CELL_LIMIT_S)
+                await visit_task
+            return guest_task.result()
+        visit_task.result()
+        return await asyncio.wait_for(guest_task, CELL_LIMIT_S)
     except TimeoutError:
         raise LostGuestError(
             f"the guest did not end within {CELL_LIMIT_S:g} s after its visitor left"
         ) from None
     finally:
-        for task in (done, visitor):
+        for task in (guest_task, visit_task):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
