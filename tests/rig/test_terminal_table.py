@@ -18,7 +18,7 @@ from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
-from delayrig.present.formats.report import answer_lines
+from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import UNWATCHED, answer, cell_table, print_results
 from rich.console import Console
 
@@ -121,9 +121,9 @@ CANARY = make_cell(name="canary", role=Role.CANARY, expect=Expect.TOO_SHORT)
 CONTROL = make_cell(name="control", role=Role.CONTROL)
 
 
-def printed_results(*cells: CellResult, code: ExitCode = ExitCode.PASS) -> str:
+def printed_results(*cells: CellResult) -> str:
     results = Results(run=make_run_header(), cells=list(cells))
-    lines = answer_lines(results, code)
+    lines = report_of_run(results).lines
     return shown(lambda console: print_results(results, lines, console, out="out"), 200)
 
 
@@ -138,7 +138,7 @@ def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> 
 def test_control_that_was_convicted_is_listed_with_its_command() -> None:
     canary = make_result(CANARY, verdict=Verdict.TOO_SHORT)
     control = make_result(CONTROL, verdict=Verdict.TOO_SHORT)
-    said = printed_results(canary, control, code=ExitCode.RIG_FAULT)
+    said = printed_results(canary, control)
     assert f"\ntoo_short {control.id}" in said
     assert f"again: {control.rerun}" in said
     assert "as they must be" not in said

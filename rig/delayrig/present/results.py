@@ -40,7 +40,7 @@ TIMES = ("total s", "CPU s", "chip busy s", "overshoot s")
 
 
 def print_results(results: Results, lines: Sequence[str], console: Console, *, out: str) -> None:
-    """Prints the table, the evidence of cells that did not pass, and the `answer_lines`.
+    """Prints the table, the evidence of cells that did not pass, and the lines of its report.
 
     Of more than TABLE_MAX cells it prints only the most notable.
     """

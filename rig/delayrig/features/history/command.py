@@ -18,10 +18,9 @@ from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
 from delayrig.decision.two_runs import inputs_of
 from delayrig.features.history.address import NONE, VARIABLE, Choice, find_address, moment
 from delayrig.features.history.recording import history_url
-from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import LaneName
 from delayrig.present.console import say
-from delayrig.present.formats.report import answer_lines
+from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
 
 if TYPE_CHECKING:
@@ -119,8 +118,7 @@ def show_run(number: int, store: "History") -> None:
     results = store.load(number)
     tell_json(results)
     console = make_console()
-    code = exit_code_of_run(results.cells, results.contrasts)
-    print_results(results, answer_lines(results, code), console, out="")
+    print_results(results, report_of_run(results).lines, console, out="")
     for entry in store.summaries(Choice(numbers=(number,))):
         if entry.gate:
             decision = store.decision(entry.gate.gate)

@@ -23,7 +23,6 @@ from delayrig.features.report.source import (
 )
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import say
-from delayrig.present.formats.report import answer_lines
 from delayrig.present.results import print_results
 
 
@@ -143,6 +142,5 @@ def _print(sources: Sources, console: Console) -> None:
                 "Of several rounds, each cell is shown as in its median round", markup=False
             )
         where = run.path if run.folder else run.path.parent
-        lines = answer_lines(run.results, run.code)
-        print_results(run.results, lines, console, out=str(where))
+        print_results(run.results, run.report.lines, console, out=str(where))
         console.print()

@@ -13,17 +13,16 @@ from pathlib import Path
 
 import msgspec
 
-from delayrig.base.errors import ExitCode
 from delayrig.decision.choice import run_below
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, read_decision
 from delayrig.decision.gate_judge import is_unheard
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
 from delayrig.features.report.facts import CellFacts, cell_facts
-from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict, read_results
+from delayrig.present.formats.report import Report, report_of_run
 from delayrig.present.notable import GRAVITY
 
 PAGE = "report.html"
@@ -64,8 +63,8 @@ class RunSource:
     """Differences between rounds by cell, if the run has several rounds."""
 
     @property
-    def code(self) -> ExitCode:
-        return exit_code_of_run(self.results.cells, self.results.contrasts)
+    def report(self) -> Report:
+        return report_of_run(self.results)
 
     @property
     def folder(self) -> Path | None:

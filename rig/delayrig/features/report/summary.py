@@ -18,7 +18,6 @@ from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
-from delayrig.present.formats.report import answer_lines
 from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
 from delayrig.present.results import evidence_lines, remarks
@@ -51,14 +50,9 @@ def summary_of(sources: Sources) -> Markup:
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
     else:
-        parts += [paragraphs(dict.fromkeys(_lines(run)[1:])) for run in sources.runs[-1:]]
+        parts += [paragraphs(dict.fromkeys(_notes(run))) for run in sources.runs[-1:]]
     parts += [_made_of(run) for run in sources.runs]
     return Markup("").join(parts)
-
-
-def _lines(run: RunSource) -> list[str]:
-    """Returns the answer of the run, and all remarks on it."""
-    return [*answer_lines(run.results, run.code), *remarks(run.results)]
 
 
 def _made_of(run: RunSource) -> Markup:
@@ -87,10 +81,15 @@ def _decision(gate: GateSource) -> Markup:
     return _lead(ExitCode(decision.exit_code), first) + paragraphs([sides, *others, *doubts])
 
 
+def _notes(run: RunSource) -> list[str]:
+    """Returns what is said of the run beside its answer."""
+    return [*run.report.lines[1:], *remarks(run.results)]
+
+
 def _run(run: RunSource) -> Markup:
     label = f"{run.label}: " if run.label else ""
-    answer, *notes = _lines(run)
-    lead = _lead(run.code, label + answer)
+    notes = _notes(run)
+    lead = _lead(run.report.code, label + run.report.lines[0])
     found = Counter(cell.verdict for cell in run.results.cells)
     badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
     if run.results.run.interrupted:

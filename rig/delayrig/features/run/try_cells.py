@@ -19,7 +19,6 @@ from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
 from delayrig.features.repro.look import Look
-from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import REGION_KIB, WATCHING, Cell, Job, Programmer
 from delayrig.model.corner import FORMS
 from delayrig.model.lane import LaneName
@@ -38,7 +37,7 @@ from delayrig.plan.from_flags import (
 )
 from delayrig.plan.request import Request, choose_cells_of
 from delayrig.present.comparison import print_beside
-from delayrig.present.formats.report import answer_lines
+from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import UNWATCHED, print_results
 from delayrig.run.out_folder import check_out
 from delayrig.subjects.delay_function import DelayOptions
@@ -133,14 +132,14 @@ def try_flashrom(
     if single:
         sys.exit(_show_one(request, kept=bool(keep or out)))
     results = cli.run_shown(request, paths)
-    code = exit_code_of_run(results.cells)
     tell_json(results)
     console = make_console()
-    print_results(results, answer_lines(results, code), console, out=str(folder))
+    report = report_of_run(results)
+    print_results(results, report.lines, console, out=str(folder))
     if against:
         console.print(f"\n[bold]first: {against}; second: {flashrom}[/]", soft_wrap=True)
         print_beside(compare_times(_side(results, against), _side(results, flashrom)), console)
-    sys.exit(code)
+    sys.exit(report.code)
 
 
 def _request(

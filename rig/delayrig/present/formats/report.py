@@ -129,18 +129,16 @@ STATES_OF_OUTCOMES = {
 }
 
 
-def answer_lines(results: Results, code: ExitCode) -> list[str]:
-    """Returns the answer of a run, and a line on each part and cell that is missing."""
-    missing = not_provided_lines([results])
-    return [answer(results, code), *missing, *lost_lines(results.cells)]
-
-
 def report_of_run(results: Results) -> Report:
-    """Returns the report of a run, with cells rated by what their plan expects."""
+    """Returns the report of a run, with cells rated by what their plan expects.
+
+    Its lines are the answer, and a line on each part and cell that is missing.
+    """
     code = exit_code_of_run(results.cells, results.contrasts)
+    missing = not_provided_lines([results])
     return Report(
         title=f"plan {results.run.plan}",
-        lines=answer_lines(results, code),
+        lines=[answer(results, code), *missing, *lost_lines(results.cells)],
         code=code,
         cases=[_case_of_run(cell) for cell in results.cells],
         run=results.run,
