@@ -41,7 +41,7 @@ def shipped(name: str, *subjects: str, seed: int = 1) -> list[Cell]:
 
 
 def checked(plan: Plan, *subjects: str, lane: LaneName | None = None) -> CheckedPlan:
-    return check_plan(plan, source="my.toml", paths=PATHS, subjects=subjects, lane=lane)
+    return check_plan(plan, PATHS, source="my.toml", subjects=subjects, lane=lane)
 
 
 def checked_text(text: str, *subjects: str) -> CheckedPlan:

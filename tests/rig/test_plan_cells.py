@@ -18,11 +18,10 @@ from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.plan.cells import by_programmers, count_cells, plan_cells, questions_of
+from delayrig.plan.cells import count_cells, plan_cells, questions_of
 from delayrig.plan.request import choose_cells
 from delayrig.plan.schema import Plan, find_plan, read_plan
 
-from tests.rig.builders import make_cell
 from tests.rig.plan_texts import (
     AT,
     CHIPS,
@@ -250,22 +249,30 @@ def test_cell_may_name_a_lane_of_its_own_and_is_left_out_where_the_user_names_an
     assert "key 'cell[0].lane': unknown value 'lively'" in error.message
 
 
+BY_SERPROG = "serprog:ip"
+PROGRAMMED = (
+    ("nor", "W25Q128JV", BY_SERPROG, "none", "measure"),
+    ("rom", "SST29EE010", "serprog:dev", "none", "measure"),
+    ("card", "SST29EE010", "nicintel", "none", "measure"),
+    ("adapter", "W25Q128JV", "ft2232_spi", "none", "measure"),
+    ("slow", "W25Q128JV", BY_SERPROG, "link:silent=1", "measure"),
+    ("canary", "W25Q128JV", BY_SERPROG, "none", "canary"),
+)
+
+
 def test_cells_by_programmers_stand_in_place_of_those_by_serprog() -> None:
-    nor = make_cell(name="nor", chip="W25Q128JV")
-    rom = make_cell(name="rom", chip="SST29EE010", programmer=Programmer.SERPROG_DEV)
-    card = make_cell(name="card", chip="SST29EE010", programmer=Programmer.NICINTEL)
-    adapter = make_cell(name="adapter", chip="W25Q128JV", programmer=Programmer.FT2232_SPI)
-    slow = make_cell(name="slow", chip="W25Q128JV", hazards=("link:silent=1",))
-    canary = make_cell(name="canary", chip="W25Q128JV", role=Role.CANARY)
-    given = [nor, rom, card, adapter, slow, canary]
-    found = by_programmers(
-        given, [Programmer.CH341A_SPI, Programmer.NICINTEL], checked_text(HEAD + SINGLE)
+    plan = HEAD + "".join(
+        f'[[cell]]\nname = "{name}"\nrole = "{role}"\nat = {{ mips = 62, cores = 1, job = "probe",'
+        f' chip = "{chip}", programmer = "{programmer}", hazards = "{hazards}" }}\n'
+        for name, chip, programmer, hazards, role in PROGRAMMED
     )
+    wanted = (Programmer.CH341A_SPI, Programmer.NICINTEL)
+    found = plan_cells(checked_text(plan, "bundled"), seed=1, programmers=wanted)
     assert [(cell.name, cell.programmer) for cell in found] == [
         ("nor", Programmer.CH341A_SPI),
         ("rom", Programmer.NICINTEL),
         ("card", Programmer.NICINTEL),
-        ("canary", canary.programmer),
+        ("canary", BY_SERPROG),
     ]
 
 

@@ -12,6 +12,7 @@ from delayrig.cli.option_types import CELL, SUBJECT, plan_option, seed_option
 from delayrig.cli.verbosity import note, noted
 from delayrig.model.cell import Programmer
 from delayrig.model.lane import LaneName
+from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.check import CheckedPlan
 from delayrig.plan.cluster import ClusterOptions, check_cluster
 from delayrig.plan.request import (
@@ -22,6 +23,7 @@ from delayrig.plan.request import (
     read_checked_plan,
 )
 from delayrig.run.cluster.other_users import require_trust
+from delayrig.run.out_folder import checked_out
 from delayrig.subjects.delay_function import DelayOptions
 
 
@@ -80,9 +82,27 @@ class CellsOptions:
         return choice
 
     def request(
-        self, choice: Choice, folder: Path, argv: list[str], delay: DelayOptions | None = None
+        self,
+        choice: Choice,
+        argv: list[str],
+        *,
+        default_out: str = "",
+        leaves: str = RESULTS,
+        delay: DelayOptions | None = None,
+        resume: bool = False,
     ) -> Request:
-        """Returns a request to run `choice`; raises `BadInputError` if `connect` cannot run it."""
+        """Returns a request to run `choice` in the user's folder, or else in one of a default name.
+
+        A file `leaves` in the folder shows that an earlier run is there. Raises `BadInputError` for
+        a folder that cannot be used, or if `connect` cannot run a cell.
+        """
+        folder = checked_out(
+            self.out,
+            choice.cells,
+            by_default=default_out or self.plan,
+            leaves=leaves,
+            resume=resume,
+        )
         check_connect(self.connect, choice.cells)
         return replace(
             choice.request(self.plan, folder, seed=self.seed, argv=argv, jobs=self.jobs),
@@ -92,6 +112,7 @@ class CellsOptions:
             unconfined=is_unconfined(),
             programmers=self.programmers,
             delay=delay or DelayOptions(),
+            resume=resume,
         )
 
 

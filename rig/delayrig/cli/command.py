@@ -2,7 +2,6 @@
 """The common parts of all commands: error messages, an orderly end, a folder for results."""
 
 import asyncio
-import datetime as dt
 import errno
 import os
 import sys
@@ -202,12 +201,6 @@ def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
     except (KeyboardInterrupt, asyncio.CancelledError):
         make_console(stderr=True).print(f"interrupted; {kept}", markup=False)
         sys.exit(INTERRUPTED)
-
-
-def default_out(plan: str) -> Path:
-    """Returns the folder for results if the user names none."""
-    now = dt.datetime.now(dt.UTC)
-    return Path("out") / f"{Path(plan).stem}-{now:%Y%m%d-%H%M%S}"
 
 
 def is_unconfined() -> bool:

@@ -43,10 +43,13 @@ DECIDING = ("machine", "cores", "timers", "load", "kernel", "hazards")
 """The dimensions that decide whether a combination is possible."""
 
 
-def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
+def plan_cells(
+    checked: CheckedPlan, *, seed: int, programmers: Sequence[Programmer] = ()
+) -> list[Cell]:
     """Returns the cells of the plan in order, each id once; raises `BadInputError`.
 
-    Omits canaries and controls with hazards that their lane does not have.
+    Omits canaries and controls with hazards that their lane does not have. `programmers`, if given,
+    replace serprog, see `_by_programmers`.
     """
     plan, source = checked.plan, checked.source
     unique: dict[str, Cell] = {}
@@ -62,9 +65,12 @@ def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
             f"{source}: names no cell",
             hint="add a [[group]] or a [[cell]], and `subjects` if they name none themselves",
         )
+    chosen = list(unique.values())
+    if programmers:
+        chosen = _by_programmers(chosen, programmers, checked)
     cells = [
         cell
-        for cell in unique.values()
+        for cell in chosen
         if cell.role is Role.MEASURE or not refusal_on(cell.lane, cell.hazards)
     ]
     for cell in cells:
@@ -72,7 +78,7 @@ def plan_cells(checked: CheckedPlan, *, seed: int) -> list[Cell]:
     return cells
 
 
-def by_programmers(
+def _by_programmers(
     cells: Iterable[Cell], programmers: Sequence[Programmer], checked: CheckedPlan
 ) -> list[Cell]:
     """Returns the cells with serprog replaced by each of `programmers` that supports the chip.

@@ -70,9 +70,9 @@ class CheckedPlan:
 
 def check_plan(
     plan: Plan,
+    paths: Paths,
     *,
     source: str,
-    paths: Paths,
     subjects: Iterable[str] = (),
     lane: LaneName | None = None,
 ) -> CheckedPlan:

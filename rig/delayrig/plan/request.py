@@ -16,7 +16,7 @@ from delayrig.model.chips import ChipFacts
 from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import PLATFORMS
-from delayrig.plan.cells import by_programmers, plan_cells
+from delayrig.plan.cells import plan_cells
 from delayrig.plan.check import CheckedPlan, check_plan
 from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.schema import Contrast, Plan, find_plan, read_plan
@@ -105,7 +105,7 @@ def read_checked_plan(
     """
     path = find_plan(plan)
     written = read_plan(path)
-    checked = check_plan(written, source=str(path), paths=paths, subjects=subjects, lane=lane)
+    checked = check_plan(written, paths, source=str(path), subjects=subjects, lane=lane)
     return replace(checked, name=plan)
 
 
@@ -126,7 +126,7 @@ def choose_cells(
 
 def choose_cells_of(plan: Plan, *, source: str, paths: Paths, seed: int) -> Choice:
     """Returns all cells of a plan that is not in a file; `source` names it in errors."""
-    return cells_chosen(check_plan(plan, source=source, paths=paths), seed=seed)
+    return cells_chosen(check_plan(plan, paths, source=source), seed=seed)
 
 
 def cells_chosen(
@@ -142,9 +142,7 @@ def cells_chosen(
     """
     if seed > NUMBER_MAX:
         raise BadInputError(f"--seed {seed} has more than 63 bits", hint="take a smaller one")
-    cells = plan_cells(checked, seed=seed)
-    if programmers:
-        cells = by_programmers(cells, programmers, checked)
+    cells = plan_cells(checked, seed=seed, programmers=programmers)
     matching = {
         pattern: {cell.id for cell in cells if fnmatch.fnmatchcase(cell.id, pattern)}
         for pattern in patterns

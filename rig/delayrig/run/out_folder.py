@@ -40,6 +40,27 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     since: str
 
 
+def default_out(name: str) -> Path:
+    """Returns the folder for results if the user names none; `name` is a plan's, for example."""
+    now = dt.datetime.now(dt.UTC)
+    return Path("out") / f"{Path(name).stem}-{now:%Y%m%d-%H%M%S}"
+
+
+def checked_out(
+    out: Path | None, cells: list[Cell], *, by_default: str, leaves: str, resume: bool
+) -> Path:
+    """Returns the folder for results: `out`, or the default one of that name.
+
+    Raises `BadInputError` as `check_out` does, or `check_begun` if the run is to be resumed.
+    """
+    folder = out or default_out(by_default)
+    if resume:
+        check_begun(out)
+    else:
+        check_out(folder, cells, name=leaves)
+    return folder
+
+
 def check_out(out: Path, cells: list[Cell], *, name: str = RESULTS) -> None:
     """Makes the folder; raises `BadInputError` if a run cannot be written there.
 

@@ -161,10 +161,10 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
     try:
         if name.startswith(PATH_PREFIX):
             _collect_path(name)
-        elif name.startswith(GIT_PREFIX):
-            known_source(name, find_paths())
-        else:
+        elif not name.startswith(GIT_PREFIX):
             _check_known(name, recipes)
+        else:
+            known_source(name, find_paths())
     except BadInputError as error:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
 

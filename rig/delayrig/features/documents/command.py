@@ -17,7 +17,7 @@ import msgspec
 from delayrig.base.die_with_parent import PR_SET_PDEATHSIG, prctl
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.cli.command import RigCommand, default_out
+from delayrig.cli.command import RigCommand
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.features.documents import measured
@@ -27,6 +27,7 @@ from delayrig.features.selfcheck.known_bad import FILE_NAME as KNOWN_BAD_FILE
 from delayrig.features.selfcheck.known_bad import SCHEMA, KnownBad
 from delayrig.model.result import FILE_NAME as RESULTS_FILE
 from delayrig.model.result import Results, read_results, read_versioned
+from delayrig.run.out_folder import default_out
 
 COLUMNS = 80
 MARGIN_COLUMNS = 2

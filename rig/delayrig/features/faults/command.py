@@ -9,13 +9,13 @@ import click
 
 from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import RigCommand, default_out, say_making
+from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import SUBJECT, number_option
 from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
 from delayrig.model.chips import read_chips
-from delayrig.run.out_folder import check_out
+from delayrig.run.out_folder import check_out, default_out
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import BUNDLED, check_subject, provide_subject
 

@@ -31,7 +31,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
 from delayrig.plan.from_flags import in_flags, words_of_cell
 from delayrig.plan.request import choose_cells_of
-from delayrig.run.out_folder import check_out
+from delayrig.run.out_folder import check_out, default_out
 from delayrig.run.runner import Trials, trial_folder
 from delayrig.subjects.delay_function import DelayOptions
 
@@ -101,7 +101,7 @@ def find(
             click.echo(cell.id)
         note(f"{len(cells)} of {len(choice.cells)} cells")
         return
-    folder = out or cli.default_out(NAME)
+    folder = out or default_out(NAME)
     check_out(folder, cells, name=trial_folder(folder, 1).name)
     trials = Trials(
         chips=choice.chips,

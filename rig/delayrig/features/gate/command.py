@@ -67,7 +67,7 @@ from delayrig.plan.request import check_connect, choose_cells
 from delayrig.present.comparison import print_decision
 from delayrig.present.console import RunProgress, say
 from delayrig.present.formats.known import wanted_formats
-from delayrig.run.out_folder import check_out
+from delayrig.run.out_folder import check_out, default_out
 from delayrig.subjects.delay_function import DelayOptions
 from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, take_source
 from delayrig.subjects.recipes import read_recipes
@@ -346,7 +346,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     check_connect(options.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
-    folder = (options.out or cli.default_out("gate")).absolute()
+    folder = (options.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)

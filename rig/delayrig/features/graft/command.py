@@ -11,11 +11,12 @@ import msgspec
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import RigCommand, default_out
+from delayrig.cli.command import RigCommand
 from delayrig.cli.option_types import PLAN_NAME
 from delayrig.cli.verbosity import Verbosity, is_plain, note, tables_or_json, tell_json, verbosity
 from delayrig.features.graft import pipeline
 from delayrig.features.history.recording import own_words
+from delayrig.run.out_folder import default_out
 
 VERBOSITY_WORDS = {Verbosity.QUIET: ["-q"], Verbosity.USUAL: [], Verbosity.VERBOSE: ["-v"]}
 

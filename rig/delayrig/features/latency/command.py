@@ -11,7 +11,7 @@ import msgspec
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
-from delayrig.cli.command import RigCommand, default_out, until_interrupted
+from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.option_types import number_option
 from delayrig.cli.verbosity import make_console, progress_console, tables_or_json, tell_json
 from delayrig.features.latency.place import GUEST_LANES
@@ -26,6 +26,7 @@ from delayrig.features.latency.profile import (
 from delayrig.hazards.speed import GOVERNORS
 from delayrig.model.lane import LaneName
 from delayrig.present.console import say
+from delayrig.run.out_folder import default_out
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The limits for a CPU (images/latency/series.h) and a guest (images/agent/hazards.h)."""

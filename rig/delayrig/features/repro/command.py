@@ -26,7 +26,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request
-from delayrig.run.out_folder import check_out
+from delayrig.run.out_folder import check_out, default_out
 from delayrig.run.runner import Trials, trial_folder
 from delayrig.subjects.delay_function import DelayOptions
 
@@ -95,7 +95,7 @@ def repro(
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
     if cell == HETEROGENEOUS and run_folder is None:
-        sys.exit(_walk_through(out or cli.default_out(NAME), paths, keep=bool(keep or out)))
+        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
     options = Asked(
         cell=cell,
         run=run_folder,
@@ -112,7 +112,7 @@ def repro(
 
     if look is Look.GDB:
         find_gdb(chosen.cell.arch)
-    folder = (out or cli.default_out(NAME)).absolute()
+    folder = (out or default_out(NAME)).absolute()
     check_out(folder, [chosen.cell])
     request = _request(chosen, folder)
     if dry_run:
@@ -221,7 +221,7 @@ def shrink(
     chosen = choose(options, paths)
     # Only a gate's cells have a side; the found cell goes into a plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
-    folder = out or cli.default_out(SHRUNK)
+    folder = out or default_out(SHRUNK)
     check_out(folder, [whole], name=trial_folder(folder, 1).name)
     found = folder / f"{SHRUNK}.toml"
     trials = Trials(

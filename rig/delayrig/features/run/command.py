@@ -16,7 +16,6 @@ from delayrig.plan.cells import count_cells
 from delayrig.present.formats.known import wanted_formats
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
-from delayrig.run.out_folder import check_begun, check_out
 from delayrig.subjects.delay_function import DelayOptions
 
 LISTED_MAX = 100_000
@@ -61,21 +60,16 @@ def run(
         return
     kept_in = history.address()
     wanted = wanted_formats(formats)
-    folder = cells.out or cli.default_out(cells.plan)
-    request = cells.request(choice, folder, recording.own_words(), delay)
-    request = replace(request, resume=resume, reuses_guests=not no_reuse)
-    if resume:
-        check_begun(cells.out)
-    else:
-        check_out(folder, choice.cells)
+    request = cells.request(choice, recording.own_words(), delay=delay, resume=resume)
+    request = replace(request, reuses_guests=not no_reuse)
     results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
     tell_json(results)
     report = report_of_run(results)
     console = make_console(stderr=speaks(wanted))
     try:
-        print_results(results, report.lines, console, out=str(folder))
+        print_results(results, report.lines, console, out=str(request.out))
         write_formats(wanted, report)
     finally:
         # Keep the run even if printing fails.
-        recording.record_run(kept_in, folder, results, report.code)
+        recording.record_run(kept_in, request.out, results, report.code)
     sys.exit(report.code)

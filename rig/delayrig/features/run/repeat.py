@@ -30,7 +30,6 @@ from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 from delayrig.present.console import FittedTable, plain_table
-from delayrig.run.out_folder import check_out
 
 VALUES_MIN = 6
 """The least number of values for an interval.
@@ -197,9 +196,9 @@ def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds
     """
     paths = find_paths()
     choice = cells.choose(cells.read_plan(paths))
-    folder = cells.out or cli.default_out(f"repeat-{Path(cells.plan).stem}")
-    request = replace(cells.request(choice, folder, sys.argv[1:]), contrasts=[])
-    check_out(folder, choice.cells, name=FILE_NAME)
+    named = f"repeat-{Path(cells.plan).stem}"
+    request = cells.request(choice, sys.argv[1:], default_out=named, leaves=FILE_NAME)
+    request = replace(request, contrasts=[])
     summary, results = repeat(
         request,
         Budget(within=within_pct / PERCENT, seconds=budget_s, rounds_max=rounds),
@@ -209,7 +208,7 @@ def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds
     tell_json(summary)
     console.print(summary_table(summary))
     ended = "; the budget ended first" if summary.budget_ended else ""
-    console.print(f"{summary.rounds} rounds{ended}. {folder / FILE_NAME}", markup=False)
+    console.print(f"{summary.rounds} rounds{ended}. {request.out / FILE_NAME}", markup=False)
     sys.exit(exit_code_of_run(results))
 
 

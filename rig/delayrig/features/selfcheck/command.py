@@ -11,7 +11,7 @@ from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, patterns_option
-from delayrig.cli.command import RigGroup, default_out, own_request, run_shown, until_interrupted
+from delayrig.cli.command import RigGroup, own_request, run_shown, until_interrupted
 from delayrig.cli.option_types import number_option, plan_option, seed_option
 from delayrig.cli.verbosity import (
     make_console,
@@ -49,6 +49,7 @@ from delayrig.features.selfcheck.known_bad import (
 )
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.console import say
+from delayrig.run.out_folder import default_out
 from delayrig.subjects.disguise import RENAMED, STRIPPED
 from delayrig.subjects.known_bad import find_mistake, own_mistakes
 

@@ -17,7 +17,7 @@ from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Programmer
 from delayrig.present.console import say
-from delayrig.run.out_folder import check_begun
+from delayrig.run.out_folder import check_begun, default_out
 from delayrig.subjects.delay_function import DelayOptions
 
 PLAN = "survey"
@@ -73,7 +73,7 @@ def survey(
         check_begun(out)
     code = ExitCode.PASS
     if run_folder is None:
-        run_folder = out or cli.default_out("survey")
+        run_folder = out or default_out("survey")
         request, paths = cli.own_request(
             plan,
             run_folder,

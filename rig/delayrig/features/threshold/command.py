@@ -39,6 +39,7 @@ from delayrig.features.threshold.trials import (
 from delayrig.model.lane import LaneName
 from delayrig.plan.request import choose_cells
 from delayrig.present.console import RunProgress
+from delayrig.run.out_folder import default_out
 from delayrig.subjects.subject import BUNDLED
 
 PLAN = "threshold"
@@ -203,7 +204,7 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
     guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
     weights = (listed.weights if listed else {}) | weights_of(options.presets, options.weights)
     lane = LaneName.HOST if options.host else LaneName.VIRTUAL
-    folder = (options.out or cli.default_out("threshold")).absolute()
+    folder = (options.out or default_out("threshold")).absolute()
     candidates = _candidates(options, values, paths, progress)
     _check_present(listed, [candidate.value_us for candidate in candidates])
     choice = choose_cells(
