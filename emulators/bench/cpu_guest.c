@@ -72,7 +72,7 @@ static uint64_t timed_work(const struct job *job, int cpu)
 	uint64_t begun_ns;
 
 	pin(cpu);
-	loop_a_while(state); /* now it is translated, and on its CPU */
+	loop_a_while(state); /* QEMU translates the code, and the process moves to its CPU */
 	begun_ns = now_ns();
 	for (long i = 0; i < job->work; i++) {
 		state = loop_a_while(state);

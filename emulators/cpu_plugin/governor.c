@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * PELT: time is cut into slices of 1024 us, and what was done in a slice counts half after 32 of
- * them (Linux Documentation/scheduler/schedutil.rst). Y is the 32nd root of 1/2 in units of 2^-32.
+ * PELT divides time into slices of 1024 us. The weight of a slice halves every 32 slices (Linux
+ * Documentation/scheduler/schedutil.rst). Y is the 32nd root of 1/2 in units of 2^-32.
  */
 #define PELT_SLICE_NS UINT64_C(1024000)
 #define PELT_Y UINT64_C(4202935003)
@@ -16,7 +16,7 @@
 #define UP_THRESHOLD_PERCENT 80 /* DEF_FREQUENCY_UP_THRESHOLD of ondemand */
 #define PERCENT 100
 
-/* Only the last slices of a longer stretch are evaluated: older ones change nothing any more. */
+/* Only this many slices before the end of an interval are evaluated: older ones have no weight. */
 #define SLICES_REMEMBERED 2048
 
 struct governor_model {
@@ -25,9 +25,9 @@ struct governor_model {
 	bool needs_min;
 	bool needs_max;
 	size_t first; /* the offset of the limit that is the first speed */
-	/* Called at the end of a slice; NULL if `choose` is. */
+	/* Called at the end of a slice. NULL if `choose` is NULL. */
 	void (*learn)(struct governor *governor, uint32_t speed_kips);
-	/* Returns the next speed, at the end of a sampling period; NULL: always the first. */
+	/* Returns the next speed at the end of a sampling period. NULL: always the first. */
 	uint32_t (*choose)(const struct governor *governor);
 };
 
@@ -55,7 +55,7 @@ static uint32_t choose_ondemand(const struct governor *governor)
 	       (uint32_t)(governor->work * (limits->max_kips - limits->min_kips) / PERCENT);
 }
 
-/* schedutil remembers the used part of max_kips, in which older use counts less. */
+/* schedutil remembers the used part of max_kips, an average in which older slices count less. */
 static void learn_utilisation(struct governor *governor, uint32_t speed_kips)
 {
 	uint64_t busy = governor->busy_ns * UTILISATION_FULL / governor->slice_ns;
@@ -129,7 +129,7 @@ void governor_init(struct governor *governor, const struct governor_model *model
 	governor->sample_end_ns = now_ns + limits->sampling_ns;
 }
 
-/* Ends a slice. Returns true if another speed is wanted from now on. */
+/* Ends a slice. Returns true if the wanted speed changes. */
 static bool end_slice(struct governor *governor, uint32_t speed_kips)
 {
 	uint64_t end_ns = governor->slice_end_ns;

@@ -25,7 +25,7 @@ struct model_list {
 	const struct governor_model *models[OPTIONS_LIST_MAX];
 };
 
-/* The strings point into the arguments, which must stay. */
+/* The strings point into the arguments, which must stay valid. */
 struct options {
 	struct speed_list mips;
 	struct speed_list min_mips;
@@ -46,10 +46,10 @@ struct options {
 /* Returns 0, or -EINVAL with the bad argument and the reason in @error (OPTIONS_ERROR_BYTES). */
 int options_parse(int count, char *const *words, struct options *options, char *error);
 
-/* Returns the settings for one vCPU. */
+/* Sets @config to the settings of one vCPU. */
 void options_vcpu(const struct options *options, unsigned int index, struct vcpu_config *config);
 
-/* Returns -EINVAL, with @error as above, if that vCPU's governor cannot work with its limits. */
+/* Returns 0, or -EINVAL with @error as above if that vCPU's governor cannot use its limits. */
 int options_check_vcpu(const struct options *options, unsigned int index, char *error);
 
 #endif

@@ -35,8 +35,8 @@ void pacer_init(struct pacer *pacer, uint64_t now_ns, uint64_t catch_up_ns, uint
 	pacer_restart(pacer, now_ns);
 }
 
-/* Moves the due moment to at most @limit_ns before @now_ns, and counts the rest as lost. */
-static void give_up(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
+/* Moves the due time to at most @limit_ns before @now_ns, and counts the delay beyond as lost. */
+static void limit_delay(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
 {
 	uint64_t late_ns = excess(now_ns, pacer->due_ns);
 	uint64_t lost_ns = excess(late_ns, limit_ns);
@@ -47,8 +47,8 @@ static void give_up(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
 }
 
 /*
- * Returns the moment from which the limit of 5/4 of the speed counts. Every sleep ends a little
- * late; up to the grace, the next sleep is shorter by as much.
+ * Returns the time from which the limit of 5/4 of the speed counts. Every sleep ends a little late;
+ * the next sleep is shorter by that delay, or by the grace if that is less.
  */
 static uint64_t paced_from(const struct pacer *pacer)
 {
@@ -62,7 +62,7 @@ uint64_t pacer_advance(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns)
 	uint64_t soonest_ns = paced_from(pacer) + cost_ns - cost_ns / 5;
 
 	pacer->due_ns += cost_ns;
-	give_up(pacer, now_ns, pacer->catch_up_ns);
+	limit_delay(pacer, now_ns, pacer->catch_up_ns);
 	pacer->wanted_ns = larger(now_ns, larger(pacer->due_ns, soonest_ns));
 	return pacer->wanted_ns;
 }
@@ -75,7 +75,7 @@ void pacer_release(struct pacer *pacer, uint64_t now_ns)
 void pacer_idle(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns)
 {
 	pacer->due_ns += cost_ns;
-	give_up(pacer, now_ns, pacer->grace_ns);
+	limit_delay(pacer, now_ns, pacer->grace_ns);
 	pacer->ahead_ns = (int64_t)(pacer->due_ns - now_ns);
 }
 

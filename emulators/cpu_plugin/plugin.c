@@ -24,7 +24,10 @@
 
 _Static_assert(COUNT_END > VCPU_QUANTUM_INSTRUCTIONS_MAX, "a quantum fits below the end");
 
-/* 64 bytes: generated code multiplies by a power of two, and vCPUs share no cache line. */
+/*
+ * 64 bytes, so that generated code multiplies the index by a power of two, and no two vCPUs share a
+ * cache line.
+ */
 struct counter {
 	uint64_t count;
 	uint64_t begun; /* the value that it was set to */
@@ -100,7 +103,7 @@ static void refuse_shared_thread(unsigned int index)
 
 	for (unsigned int i = 0; i < plugin->core_count; i++) {
 		if (i != index && plugin->cores[i].thread == thread) {
-			complain("vCPUs share a thread; it needs -accel tcg,thread=multi");
+			complain("vCPUs share a thread; the plugin needs -accel tcg,thread=multi");
 			_exit(EXIT_FAILURE);
 		}
 	}

@@ -3,7 +3,8 @@
  * The plugin's own thread, which writes the trace, window by window, and takes commands.
  *
  * Commands come through a unix datagram socket, one per datagram. A sender that is bound to an
- * address gets the answer `ok T_NS`, the moment of the change, or `error TEXT`.
+ * address gets the answer `ok T_NS`, with the time at which the command took effect, or
+ * `error TEXT`.
  */
 #ifndef EMULATORS_CPU_SERVICE_H
 #define EMULATORS_CPU_SERVICE_H
@@ -18,7 +19,7 @@
 #include "vcpu.h"
 
 /*
- * Writes the real speeds of the vCPUs to a stream, as JSON lines. The moments are arguments.
+ * Writes the real speeds of the vCPUs to a stream, as JSON lines. Times are arguments.
  * rig/delayrig/model/kinds/pace.py describes the keys.
  */
 
@@ -33,7 +34,7 @@ void trace_start(
 
 void trace_change(FILE *out, unsigned int vcpu, const struct speed_change *change);
 
-/* Writes a vCPU's work since the account @before, unless no time was settled since. */
+/* Writes a vCPU's work since the account @before. Writes nothing if it has not settled since. */
 void trace_window(FILE *out, const struct vcpu *vcpu, const struct vcpu_account *before,
 	uint64_t late_ns_max);
 
@@ -61,7 +62,7 @@ struct core {
 	pid_t thread; /* 0: the thread has not begun, or has ended */
 };
 
-/* Returns CLOCK_MONOTONIC, the clock of the emulators outside the guest, too. */
+/* Returns the time of CLOCK_MONOTONIC, which the emulators outside the guest use as well. */
 uint64_t core_now_ns(void);
 
 /*
@@ -78,8 +79,8 @@ uint64_t core_resume(struct core *core);
 struct service;
 
 /*
- * Opens the trace and the socket and starts the thread; @cores and @options must stay. Returns 0 or
- * a negative errno, with the reason in @error (OPTIONS_ERROR_BYTES).
+ * Opens the trace and the socket and starts the thread. @cores and @options must outlive it.
+ * Returns 0, or a negative errno with the reason in @error (OPTIONS_ERROR_BYTES).
  */
 int service_create(struct service **service, struct core *cores, const struct trace_host *host,
 	const struct options *options, uint64_t start_ns, char *error);

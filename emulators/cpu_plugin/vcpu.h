@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One vCPU: its speed, the governor, script or command that sets it, its waits, and an account of
- * its work. Pure: moments and counts of instructions are arguments. The caller locks.
+ * its work. Pure: times and counts of instructions are arguments. The caller locks.
  *
  * A vCPU is idle until it first resumes. A busy vCPU runs vcpu_quantum() instructions, calls
- * vcpu_settle(), and waits until the moment that this returns.
+ * vcpu_settle(), and waits until the time that vcpu_settle() returns.
  */
 #ifndef EMULATORS_CPU_VCPU_H
 #define EMULATORS_CPU_VCPU_H
@@ -52,7 +52,7 @@ uint32_t ramp_speed_kips(const struct ramp *ramp, uint64_t now_ns);
 
 /*
  * Decides when a vCPU may continue, so that its instructions take the time that they should. Pure:
- * moments and the cost of instructions are arguments.
+ * times and the cost of instructions are arguments.
  *
  * `due_ns` is when a vCPU of exactly the right speed would have run the same instructions. A vCPU
  * that is ahead waits until then. A vCPU that the host delayed runs up to a quarter faster until it
@@ -61,12 +61,12 @@ uint32_t ramp_speed_kips(const struct ramp *ramp, uint64_t now_ns);
 
 struct pacer {
 	uint64_t catch_up_ns; /* the largest delay that is caught up */
-	uint64_t grace_ns;    /* the lateness of a wake-up that does not count against the vCPU */
+	uint64_t grace_ns;    /* the most by which a late wake-up shortens the next wait */
 	uint64_t due_ns;
 	uint64_t wanted_ns;   /* when the last wait should have ended */
 	uint64_t released_ns; /* when it ended */
 	int64_t ahead_ns;     /* the time that it was ahead when it became idle; negative: behind */
-	uint64_t lost_ns;     /* the sum of delays that were given up, since pacer_init() */
+	uint64_t lost_ns;     /* the sum of delays that are not caught up, since pacer_init() */
 	uint64_t late_ns_max; /* the largest delay since pacer_take_late_ns() */
 };
 
@@ -81,25 +81,26 @@ void pacer_restart(struct pacer *pacer, uint64_t now_ns);
  */
 uint64_t pacer_advance(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns);
 
-/* Notes that the wait for the moment that pacer_advance() returned has ended at @now_ns. */
+/* Notes that the wait until the time that pacer_advance() returned has ended at @now_ns. */
 void pacer_release(struct pacer *pacer, uint64_t now_ns);
 
 /*
- * The vCPU becomes idle, and busy again. Idle time counts for nothing: a vCPU that was ahead must
- * still wait as long afterwards, and one that was behind catches up at most the grace.
+ * pacer_idle() accounts for instructions, as pacer_advance() does, when the vCPU becomes idle.
+ * pacer_resume() continues when it is busy again. Idle time changes nothing: a vCPU that was ahead
+ * must still wait as long afterwards, and one that was behind catches up at most the grace.
  */
 void pacer_idle(struct pacer *pacer, uint64_t now_ns, uint64_t cost_ns);
 void pacer_resume(struct pacer *pacer, uint64_t now_ns);
 
-/* Returns the largest lateness since the last call. */
+/* Returns the largest delay since the last call. */
 uint64_t pacer_take_late_ns(struct pacer *pacer);
 
 /*
  * Models of Linux' cpufreq governors: they choose a vCPU's speed by how busy it was. Pure.
  *
- * A governor is given every stretch of time, busy or idle, in order. It decides at the end of each
- * sampling period, as the kernel's governors do. The time that a change of speed takes is a
- * ramp.
+ * The caller reports all time in order, in intervals in which the vCPU was busy or idle. A governor
+ * decides at the end of each sampling period, as the kernel's governors do. struct ramp models the
+ * time that a change of speed takes.
  */
 
 struct governor_model;
@@ -115,7 +116,7 @@ struct governor {
 	const struct governor_model *model;
 	struct governor_limits limits;
 	uint32_t wanted_kips;
-	uint64_t seen_ns;  /* the end of the last stretch */
+	uint64_t seen_ns;  /* the end of the last interval */
 	uint64_t slice_ns; /* the length of a slice */
 	uint64_t slice_end_ns;
 	uint64_t busy_ns; /* the busy time in this slice */
@@ -137,9 +138,9 @@ void governor_init(struct governor *governor, const struct governor_model *model
 	const struct governor_limits *limits, uint64_t now_ns);
 
 /*
- * Adds a stretch from seen_ns to @until_ns in which the vCPU was busy at @speed_kips, or idle. If
- * the wanted speed changes by then, returns true and sets *@changed_ns to the moment; the caller
- * must then call again for the rest.
+ * Adds the interval from seen_ns to @until_ns, in which the vCPU was busy at @speed_kips, or idle.
+ * If the wanted speed changes within the interval, sets *@changed_ns to the time of the change and
+ * returns true; the caller must then call again for the rest of the interval.
  */
 bool governor_watch(struct governor *governor, uint64_t until_ns, bool busy, uint32_t speed_kips,
 	uint64_t *changed_ns);
@@ -241,7 +242,7 @@ struct vcpu {
 	size_t changes_dropped; /* because there was no room */
 };
 
-/* @script may be empty, and must stay. */
+/* @script may be empty. It must outlive the vCPU. */
 void vcpu_init(struct vcpu *vcpu, unsigned int index, const struct vcpu_config *config,
 	const struct script *script, uint64_t now_ns);
 
@@ -257,11 +258,11 @@ uint64_t vcpu_settle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);
 /* Notes that the wait has ended at @now_ns. */
 void vcpu_release(struct vcpu *vcpu, uint64_t now_ns);
 
-/* The vCPU becomes idle, after @instructions since it last settled; it becomes busy again. */
+/* Notes that the vCPU becomes idle, after @instructions since it last settled, or busy again. */
 void vcpu_idle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);
 void vcpu_resume(struct vcpu *vcpu, uint64_t now_ns);
 
-/* Updates the account of an idle vCPU to @now_ns. A busy vCPU's ends when it last settled. */
+/* Updates the account of an idle vCPU to @now_ns. Leaves that of a busy vCPU to vcpu_settle(). */
 void vcpu_look(struct vcpu *vcpu, uint64_t now_ns);
 
 void vcpu_command(struct vcpu *vcpu, uint64_t now_ns, const struct command *command);

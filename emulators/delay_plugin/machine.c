@@ -21,7 +21,7 @@ static bool is_arm64_return(const uint8_t *insn, size_t bytes)
 	return (word & 0xfffffc1f) == 0xd65f0000 || (word & 0xfffffbff) == 0xd65f0bff;
 }
 
-/* BX LR in both encodings. At other returns, which pop PC, the stack pointer is not as at entry. */
+/* BX LR in both encodings. Other returns pop PC, with another stack pointer than at entry. */
 static bool is_armhf_return(const uint8_t *insn, size_t bytes)
 {
 	static const uint8_t thumb[] = {0x70, 0x47}, plain[] = {0x1e, 0xff, 0x2f, 0xe1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The differences between architectures in calls: registers by QEMU's names, words of the stack,
- * return instructions. Pure.
+ * How calls differ between architectures: registers by QEMU's names, words of the stack, return
+ * instructions. Pure.
  *
  * Sources: System V psABI for x86-64 (3.2) and for i386 (2.2); AAPCS64; Intel SDM vol. 2 (RET); Arm
  * ARM, C6.2 (RET, RETAA, RETAB); RISC-V ELF psABI ("Register Convention"), ISA manual vol. I (JALR,
@@ -24,7 +24,7 @@ struct machine {
 	const char *result; /* the register of a function's result */
 	const char *thread; /* a register that differs from thread to thread */
 	const char *space;  /* a register that differs from process to process */
-	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* NULL: on the stack from there on */
+	const char *arguments[MACHINE_ARGUMENTS_MAX]; /* from the first NULL on: on the stack */
 	bool (*is_return)(const uint8_t *insn, size_t bytes);
 	uint64_t mode_bit; /* the bit of a return address that selects the instruction set */
 };
@@ -33,7 +33,7 @@ struct machine {
 const struct machine *machine_find(const char *name);
 
 /*
- * Returns how much higher the stack pointer is at a call's site than at the function's first
+ * Returns how many bytes higher the stack pointer is at a call's site than at the function's first
  * instruction.
  */
 uint64_t machine_popped(const struct machine *machine);

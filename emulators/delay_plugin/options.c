@@ -44,13 +44,13 @@ int options_parse(int count, char *const *words, struct options *options, char *
 
 	*options = (struct options){0};
 	for (int i = 0; i < count; i++) {
-		const char *wants = "unknown or twice";
+		const char *wants = "unknown argument, or given twice";
 
 		if (argument_take(arguments, ARGUMENT_COUNT, words[i], options, &seen, &wants) < 0)
 			return refuse(error, wants, words[i]);
 	}
 	if (!options->machine || !options->clock || !options->request || !options->out)
-		return refuse(error, "missing, of machine, clock, request and out", "one");
+		return refuse(error, "missing argument", "give machine, clock, request and out");
 	options->is_virtual = strcmp(options->clock, "virtual") == 0;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The plugin's arguments: `KEY=VALUE`, each of them exactly once. Pure. */
+/* The plugin's arguments: `KEY=VALUE`, each exactly once. Pure. */
 #ifndef EMULATORS_DELAYS_OPTIONS_H
 #define EMULATORS_DELAYS_OPTIONS_H
 
@@ -10,7 +10,7 @@
 
 #define OPTIONS_ERROR_BYTES 160
 
-/* The strings point into the arguments, which must stay. */
+/* The strings point into the arguments, which must stay valid. */
 struct options {
 	const struct machine *machine;
 	const char *clock;

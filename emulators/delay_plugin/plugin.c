@@ -60,7 +60,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 		return complain("no memory");
 	if (watch_init(watch, options.machine, options.is_virtual ? virtual_ns : monotonic_ns,
 		    options.request, options.out) < 0)
-		return complain("cannot open its request, or what it is to write");
+		return complain("cannot open the request or the output file");
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
 	return 0;
 }

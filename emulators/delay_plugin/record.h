@@ -13,8 +13,9 @@
  * calls that end at an instruction. Pure.
  *
  * A call ends at a return instruction of its function, or at its site, which is the address that
- * it returns to, if its place on the stack is the same as when it began. longjmp() ends no call:
- * a call that it leaves stays open until another call of the same function has the same place.
+ * it returns to, if its place on the stack is the same as when it began. The plugin does not see
+ * longjmp(): a call that it leaves stays open until another call of the same function has the same
+ * place.
  */
 
 #define CALLS_OPEN_MAX 256
@@ -125,7 +126,7 @@ struct entry {
 
 #define RECORD_ARGUMENTS 5
 
-/* More facts about a sleep. */
+/* The arguments of a sleep, which struct entry does not have. */
 struct asking {
 	bool is_known; /* true if the requested time could be read */
 	uint64_t arguments[RECORD_ARGUMENTS];
@@ -137,7 +138,7 @@ const struct json_line *record_stack(
 const struct json_line *record_enter(
 	struct json_line *line, const struct moment *moment, const struct entry *entry);
 
-/* Writes these facts about the sleep that was just entered. */
+/* Writes the arguments of the sleep that was just entered. */
 const struct json_line *record_asking(
 	struct json_line *line, uint64_t call, const struct asking *asking);
 
@@ -145,15 +146,15 @@ const struct json_line *record_asking(
 const struct json_line *record_leave(struct json_line *line, const struct moment *moment,
 	uint64_t call, const char *by, uint64_t result);
 
-/* The end of the call was not seen: another call has its place now. */
+/* Writes that the end of the call was not seen, and that another call has its place now. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* Says that @calls calls were not recorded for lack of room; more, if the file is full. */
+/* Writes that @calls calls, or more if the file is full, were not recorded for lack of room. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 /*
- * A file that is complete at any moment, even if QEMU is killed. Its last window is mapped; its
- * content ends before the first zero byte.
+ * A file that holds all that was written, even if QEMU is killed. The window at its end is mapped.
+ * Its content ends before the first zero byte.
  */
 
 #define MAPPED_FILE_BYTES_MAX ((size_t)256 << 20)

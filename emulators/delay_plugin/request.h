@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rig's request: functions, and the marks by which their calls are recognised when QEMU
- * translates them. The parser is pure.
+ * The rig's request: functions, and the marks by which the plugin recognises their calls when QEMU
+ * translates the code. The parser is pure.
  *
  * The text has a line for each function and mark, with numbers in hexadecimal without 0x:
  *
@@ -35,7 +35,7 @@ struct request_function {
 	unsigned int argument_bits;
 	bool may_jump;                 /* it may end with a jump, so its calls end at their sites */
 	uint64_t text_begin, text_end; /* the code of its file, where callers are */
-	bool is_sleep;                 /* a call of a function in another file, not a function */
+	bool is_sleep;                 /* one call of a function of the C library, not a function */
 	unsigned int seconds_bytes, part_bytes, part_ns; /* 0: the argument is a number */
 };
 
@@ -75,9 +75,9 @@ const struct request_mark *request_next(
 	const struct request *request, const struct request_mark *mark);
 
 /*
- * The file in which the rig writes its request. The rig writes it anew for each cell, because a
- * reset QEMU runs another subject, and only while QEMU is paused
- * (rig/delayrig/machine/plugins.py). It is mapped, so that checking it costs nothing.
+ * The file with the rig's request. The rig rewrites it for each cell, because a reset QEMU runs
+ * another subject, and only while QEMU is paused (rig/delayrig/machine/plugins.py). The file is
+ * mapped, so that a check for a new request needs no system call.
  */
 struct request_file {
 	const char *mapped; /* the number of the cell (uint64_t), then a text and a zero */

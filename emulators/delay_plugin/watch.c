@@ -10,7 +10,7 @@
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
 #define NS_PER_S UINT64_C(1000000000)
-#define TIME_MAX (UINT64_C(1) << 31) /* values from here on were negative */
+#define TIME_MAX (UINT64_C(1) << 31) /* values from here on are taken for negative numbers */
 
 /* An instrumented place. It lives as long as QEMU, which may keep the translated block. */
 struct watchpoint {
@@ -36,11 +36,11 @@ static bool try_to_write(struct watch *watch, const struct json_line *line, size
 	int ret = mapped_file_write(&watch->mapped_file, line->bytes, line->len, spare);
 
 	if (ret < 0 && ret != -EFBIG)
-		give_up("cannot write", "what it saw");
+		give_up("cannot write", "the output file");
 	return ret == 0;
 }
 
-/* A program that polls for minutes fills the file. Its last line says that calls are lost. */
+/* A program that polls for minutes fills the file. The last line then reports lost calls. */
 static void write_line(struct watch *watch, const struct json_line *line)
 {
 	struct json_line last;
@@ -403,14 +403,14 @@ static void start_cell(struct watch *watch)
 	size_t bad;
 
 	if (!text || request_parse(text, &watch->request, &bad) < 0)
-		give_up("cannot read", "its request");
+		give_up("cannot read", "the request");
 	calls_init(&watch->calls);
 	stacks_init(&watch->stacks);
 	watch->loaded_count = 0;
 	watch->site_count = 0;
 	memset(watch->fresh, 0, sizeof(watch->fresh));
 	if (mapped_file_clear(&watch->mapped_file) < 0)
-		give_up("cannot clear", "what it saw");
+		give_up("cannot empty", "the output file");
 	watch->is_full = false;
 	write_line(watch, record_start(&line));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The watch over the running guest: selects the blocks that QEMU instruments, and records the calls
- * there. Few blocks are instrumented: more would end blocks elsewhere, and change the guest's run.
+ * there. It selects few, because instrumentation can make blocks end elsewhere, which changes the
+ * guest's run.
  */
 #ifndef EMULATORS_DELAYS_WATCH_H
 #define EMULATORS_DELAYS_WATCH_H
@@ -35,20 +36,20 @@ const char *registers_find(struct registers *registers);
 
 uint64_t registers_value(struct registers *registers, struct qemu_plugin_register *handle);
 
-/* Returns the place of the vCPU, with the current stack pointer. */
+/* Returns the current process, thread and stack pointer of the vCPU. */
 struct place registers_place(struct registers *registers);
 
 /* Returns false if a part of the memory is not mapped. */
 bool registers_memory(struct registers *registers, uint64_t address, void *to, size_t bytes);
 
-/* Reads @max words, or a half, a quarter ... if they are not all mapped. Returns their number. */
+/* Reads @max words, or the first half, quarter ... if not all are mapped. Returns their number. */
 size_t registers_words(struct registers *registers, uint64_t address, uint64_t *words, size_t max);
 
 #define WATCH_LOADED_MAX 64
 #define WATCH_SITES_MAX 2048
 #define WATCH_CPUS_MAX 64
 
-/* The address of a function in a process, which differs each time its file is loaded. */
+/* The address of a function in a process, which can differ each time its file is loaded. */
 struct loaded {
 	unsigned int function;
 	uint64_t entry;

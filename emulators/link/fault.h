@@ -3,8 +3,8 @@
  * Requested faults: of a byte in a stream, of a request, of a busy time. Pure.
  *
  * Whether a fault hits depends on the seed, on its position among the requested faults and on the
- * number of the byte or request, never on how bytes happen to arrive. The same seed makes the same
- * faults.
+ * number of the byte or request, not on when or in which pieces bytes arrive. The same seed makes
+ * the same faults.
  */
 #ifndef EMULATORS_LINK_FAULT_H
 #define EMULATORS_LINK_FAULT_H
@@ -28,7 +28,7 @@ enum fault_kind {
 	FAULT_STUCK_WIP, /* this busy time and all later ones never end */
 };
 
-/* The things of which the N-th can be hit. */
+/* The things that a fault can hit. Each is counted, to find the N-th. */
 enum fault_at {
 	FAULT_AT_REPLY_BYTE,
 	FAULT_AT_REQUEST_BYTE,
@@ -48,7 +48,7 @@ struct faults {
 	struct fault fault[FAULTS_MAX];
 	size_t count;
 	uint64_t seed;
-	uint64_t seen[FAULT_AT_BUSY + 1];             /* the number of each so far */
+	uint64_t seen[FAULT_AT_BUSY + 1];             /* the count of each so far */
 	char text[FAULTS_MAX * FAULT_TEXT_BYTES_MAX]; /* the requested faults, joined by blanks */
 };
 
@@ -69,7 +69,7 @@ int faults_add(struct faults *faults, const char *text);
 /* Returns true if any fault would change the bytes of that stream. */
 bool faults_touch(const struct faults *faults, enum fault_at at);
 
-/* Returns true if any fault could delay the device, so that it may not see new bytes at once. */
+/* Returns true if any fault could delay the device, which then does not see new bytes at once. */
 bool faults_hold(const struct faults *faults);
 
 /* Counts one more of @at. */
@@ -82,8 +82,9 @@ const struct fault *faults_hit(const struct faults *faults, enum fault_kind kind
 uint64_t faults_stuck_from(const struct faults *faults);
 
 /*
- * Passes @len bytes on to @out, which has room for 2 * @len. Returns how many came out. @out may
- * overlap with @in if it begins @len bytes before @in, or earlier.
+ * Copies @len bytes to @out with the faults that hit them, and reports these faults. @out has room
+ * for 2 * @len. Returns the length of the copy. @out may overlap with @in if it begins @len bytes
+ * before @in, or earlier.
  */
 size_t faults_pass(struct faults *faults, enum fault_at at, const uint8_t *in, size_t len,
 	uint8_t *out, fault_report_fn report, void *context);

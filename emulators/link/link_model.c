@@ -22,19 +22,21 @@
 #define BUS_SPI 0x08
 
 /*
- * The minimum: a packet of 64 bytes takes 1/19 of a frame at full speed, one of 512 bytes 1/13 of a
- * microframe (USB 2.0, tables 5-9 and 5-10). The maximum: at full speed the mean is then the time
- * of a transfer that a user measured, 0.29 to 0.34 ms (opensensor/pico-serprog); with an FTDI it is
- * its latency timer, which clients set to 1 ms; at high speed a microframe.
+ * The minimum is the time of one packet: 64 bytes take 1/19 of a frame at full speed, and 512 bytes
+ * 1/13 of a microframe at high speed (USB 2.0, tables 5-9 and 5-10). At full speed, the maximum
+ * makes the mean the time of a transfer that a user measured, 0.29 to 0.34 ms
+ * (opensensor/pico-serprog). With an FTDI the maximum is its latency timer, which clients set to
+ * 1 ms; at high speed it is a microframe.
  */
 #define FULL_SPEED .reply_us_min = 53, .reply_us_max = 570
 #define FTDI .reply_us_min = 53, .reply_us_max = 1000
 #define HIGH_SPEED .reply_us_min = 10, .reply_us_max = 125
 
 /*
- * frser-duino: its uart.h has a buffer of 1024 bytes; frser.c of libfrser reports 4 fewer, and an
- * SPI write has 7 fewer still. The longest read takes two seconds (baud / 5 bytes, in KiB). The
- * operation buffer of a build for SPI is reported as 12 bytes, because it only sums up delays.
+ * frser-duino: its uart.h has a buffer of 1024 bytes. frser.c of libfrser reports 4 bytes fewer;
+ * the longest SPI write is another 7 bytes shorter. The longest read takes two seconds (baud / 5
+ * bytes, in KiB). A build for SPI reports an operation buffer of 12 bytes, because it only sums up
+ * delays.
  */
 #define FRSER_DUINO(baud_, read_kib)                                                               \
 	.baud = (baud_), .serial_buffer_bytes = 1020, .opbuf_bytes = 12, .write_len_max = 1013,    \
@@ -42,7 +44,7 @@
 
 /*
  * libfrser with a memory bus: the operation buffer is the free RAM, less 320 bytes of stack and the
- * buffer of uart.h. A write has 7 bytes fewer.
+ * buffer of uart.h. The longest write is 7 bytes shorter.
  */
 #define FRSER_MEMORY(baud_, serial, opbuf, read_kib, buses_)                                       \
 	.baud = (baud_), .serial_buffer_bytes = (serial), .opbuf_bytes = (opbuf),                  \
@@ -86,9 +88,9 @@ const struct link_preset link_presets[] = {
 	{"frser-atmega644", "parallel: 1500000 baud through an FTDI, 4 KiB of RAM",
 		{FTDI, FRSER_MEMORY(1500000, 1020, 2752, 293, BUS_PARALLEL | BUS_SPI)}},
 	{"unasked",
-		"what flashrom takes of a device that does not tell: buffers of 16 and 300 bytes",
+		"what flashrom assumes if a device reports no limits: buffers of 16 and 300 bytes",
 		{.baud = 115200, .serial_buffer_bytes = 16, .opbuf_bytes = 300}},
-	{"usb-high-speed", "no firmware: packets of a microframe, and limits of the device",
+	{"usb-high-speed", "no firmware: USB packets of a microframe, and the device's own limits",
 		{HIGH_SPEED}},
 };
 const size_t link_preset_count = sizeof(link_presets) / sizeof(link_presets[0]);
@@ -98,7 +100,7 @@ struct key {
 	size_t offset; /* the offset of a uint32_t in struct link_model */
 	uint32_t max;
 	uint32_t min;
-	bool is_range; /* the field is the least, the next one the most */
+	bool is_range; /* the field is the minimum, the next field the maximum */
 };
 
 #define KEY(name_, field, max_)                                                                    \
@@ -256,7 +258,7 @@ static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
 	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
 }
 
-/* Each reply has its own draw, which depends on no other reply. */
+/* The draw of a reply does not depend on other replies. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth)
 {
 	uint64_t room = model->reply_us_max - model->reply_us_min;

@@ -3,9 +3,9 @@
  * A model of a programmer's link: when the bytes of a request have all arrived, when those of a
  * reply reach the client, and how much the firmware takes at a time. Pure.
  *
- * A byte on a serial line is ten bits (8N1). Behind USB each reply takes a drawn time, or leaves
- * with the next (micro)frame, counted from the zero of the clock. USB delays no requests, because
- * clients send them at once.
+ * A byte on a serial line is ten bits (8N1). Over USB, each reply takes an additional random time,
+ * or arrives with the next (micro)frame; frames begin at multiples of their length on the clock.
+ * USB delays no requests, because clients send them at once.
  */
 #ifndef EMULATORS_LINK_LINK_MODEL_H
 #define EMULATORS_LINK_LINK_MODEL_H
@@ -40,11 +40,11 @@ struct device_quirks {
 	uint32_t exec_acks; /* O_EXEC sends the ACKs of the buffered operations, which send none */
 };
 
-/* All zeros: a link that takes no time, to a device with limits of its own. */
+/* All zeros: a link that takes no time, and the device's own limits. */
 struct link_model {
 	uint32_t baud;         /* 0: bytes take no time on the line */
 	uint32_t usb_frame_us; /* 0: no frames */
-	uint32_t reply_us_min; /* the additional time of a reply, least and most */
+	uint32_t reply_us_min; /* the least and the most additional time of a reply */
 	uint32_t reply_us_max;
 	/* The limits that the firmware reports and keeps; 0: the device's own. */
 	uint32_t serial_buffer_bytes;

@@ -36,7 +36,7 @@ void array_program(struct array *array, uint32_t address, const uint8_t *data, s
 /* Replaces the content: for an image, and for a part that erases before it programs. */
 void array_load(struct array *array, uint32_t address, const uint8_t *data, size_t len);
 
-/* Erases [address, address + len) inside the array. Whole granules cost a bit each. */
+/* Erases [address, address + len) inside the array. A whole granule only sets its bit. */
 void array_erase(struct array *array, uint32_t address, uint32_t len);
 
 /*
@@ -51,7 +51,7 @@ void halfway_erase(
 	struct array *array, uint32_t address, uint32_t len, uint32_t done_bytes, uint64_t seed);
 
 /*
- * After this interrupted program of @data each byte is as before, done, or has some of its bits
+ * Does the same for a program of @data. Each byte is as before, programmed, or has some of its bits
  * programmed. With @replaces the part erases first, so that a byte may also be erased.
  */
 void halfway_program(struct array *array, uint32_t address, const uint8_t *data, uint32_t len,

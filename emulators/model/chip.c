@@ -182,8 +182,8 @@ static void lose_as_planned(struct chip *chip)
 }
 
 /*
- * tVSL and tPUW begin when the supply reaches its minimum. No client can see that moment, so after
- * a ramp the client owes neither.
+ * tVSL and tPUW begin when the supply reaches its minimum. No client can see when that is, so after
+ * a ramp the client owes neither wait.
  */
 static void end_ramp(struct chip *chip)
 {
@@ -257,7 +257,7 @@ void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint
 			latch->replaces, chip->noise_seed);
 }
 
-/* Work begins when the part stops accepting further bytes or sectors for it. */
+/* Work that waits for further bytes or sectors has not begun, and leaves nothing half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)

@@ -25,18 +25,18 @@ struct spi_command;
 /* The reason why a command was not obeyed. */
 enum chip_rule {
 	CHIP_RULE_NONE,
-	/* Too early: each rests on a figure, and margin_ns says by how much. */
+	/* Too early: margin_ns is the rest of the wait, as a negative number. */
 	CHIP_RULE_BUSY,
 	CHIP_RULE_DEEP_POWER_DOWN, /* within tDP after B9h */
 	CHIP_RULE_RELEASE,         /* within tRES after ABh */
 	CHIP_RULE_RESET,           /* within tRST after a reset */
 	CHIP_RULE_SUSPEND,         /* within tSUS after a suspend */
-	CHIP_RULE_SELECT,          /* within tVSL after power came */
-	CHIP_RULE_WRITE,           /* a write within tPUW after power came */
+	CHIP_RULE_SELECT,          /* within tVSL after power-up */
+	CHIP_RULE_WRITE,           /* a write within tPUW after power-up */
 	CHIP_RULE_ID_ACCESS,       /* within tIDA after ID mode was entered or left */
-	/* Too late: margin_ns is negative by as much. */
+	/* Too late: margin_ns is the time since the window ended, as a negative number. */
 	CHIP_RULE_WINDOW, /* the part had stopped waiting for a further sector, byte or cycle */
-	/* Wrong whenever it comes. */
+	/* Wrong at any time. */
 	CHIP_RULE_POWER_DOWN, /* the part sleeps and obeys ABh only */
 	CHIP_RULE_WEL,        /* no write enable came before */
 	CHIP_RULE_PROTECTED,  /* block protection is on there */
@@ -47,7 +47,7 @@ enum chip_rule {
 	CHIP_RULE_SUSPENDED, /* not allowed while an erase or program is suspended */
 	CHIP_RULE_ERROR,     /* an error was not cleared yet */
 	CHIP_RULE_AAI,       /* against the rules of auto address increment */
-	CHIP_RULE_ID_MODE,   /* in ID mode only leaving it is obeyed */
+	CHIP_RULE_ID_MODE,   /* in ID mode the part obeys only the command that leaves it */
 	CHIP_RULE_PAGE,      /* a byte for another page than the one being loaded */
 	CHIP_RULE_STUCK,     /* chip_stick_from() keeps the part busy for ever, whatever the wait */
 };
@@ -79,7 +79,8 @@ struct chip_facts {
 	uint64_t work_ns;       /* the duration of the work that the command started */
 	/* The number of the work that the command started, if that work never ends; else 0. */
 	uint64_t stuck_nth;
-	int64_t margin_ns; /* start_ns less the earliest, or the latest, allowed moment */
+	/* start_ns minus the earliest allowed time, or the latest allowed time minus start_ns */
+	int64_t margin_ns;
 	uint32_t address;
 	uint8_t opcode;
 	uint8_t status; /* status register 1 after a transfer; the value that a cycle read */
@@ -88,7 +89,7 @@ struct chip_facts {
 	enum grade work_grade; /* the grade of work_ns */
 	enum grade grade;      /* the grade of the figure behind margin_ns */
 	bool has_address;
-	bool owed;              /* margin_ns and grade mean something */
+	bool owed;              /* margin_ns and grade are set */
 	bool partial;           /* a write cycle whose command needs more cycles */
 	bool lost_power;        /* power was lost since the previous command */
 	uint64_t lost_power_ns; /* when */
@@ -110,12 +111,12 @@ struct spi_wire {
 	size_t replied_len; /* the bytes of these that the client read as a reply */
 	bool has_address;   /* the address is decoded, as far as it came */
 	bool is_silent;     /* the part lost its power meanwhile */
-	bool bank_access;   /* states as the command found them, which end with it */
+	bool bank_access;   /* this and the next: the state in chip.spi when the command began */
 	bool status_enabled;
 	struct chip_facts facts;
 };
 
-/* A wait that the client owes. It is settled by the first command that comes after it. */
+/* A wait that the client owes. The first command that is not too early settles it. */
 struct chip_debt {
 	uint64_t ready_ns;
 	enum chip_rule rule;
@@ -132,7 +133,7 @@ struct chip_latch {
 	uint8_t bytes[CHIP_LATCH_BYTES_MAX];
 };
 
-/* The moment at which a part loses its power: during its n-th busy time. */
+/* When a part loses its power: during its n-th busy time. */
 struct power_cut {
 	uint32_t nth; /* the number of the busy time, from 1 on; 0: never */
 	bool is_percent;
@@ -143,7 +144,7 @@ struct power_cut {
 struct chip_power {
 	struct power_cut cut;
 	uint64_t works_before; /* the number of busy times begun before the cut was planned */
-	bool planned;          /* the power goes during the work in hand, at at_ns */
+	bool planned;          /* the power is lost during the work in hand, at at_ns */
 	bool off;
 	bool told;              /* the facts of a command have reported the loss */
 	uint64_t ramp_until_ns; /* the supply rises until then; 0: at once */
@@ -213,7 +214,7 @@ void chip_power_cycle(struct chip *chip, uint64_t at_ns);
 /* Parses NTH[,PERCENT%|,NS[,OFF_NS]], such as 3,50% or 3,1500,2000000. Returns 0 or -EINVAL. */
 int power_cut_parse(const char *text, struct power_cut *cut);
 
-/* Returns when the power goes, in ns from the beginning of a busy time of @work_ns. */
+/* Returns when the power is lost, in ns from the beginning of a busy time of @work_ns. */
 uint64_t power_cut_after_ns(const struct power_cut *cut, uint64_t work_ns);
 
 /* Plans a loss of power in the busy time that @cut names, counted from now on. */
@@ -221,9 +222,9 @@ void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut);
 
 /*
  * A transfer byte by byte, for parts on an SPI bus: chip select falls, bytes pass in both
- * directions, chip select rises. A reply byte shows the part at the @now_ns of that byte, so each
- * status byte has its own moment. A command acts when chip select rises, and waits count from
- * there.
+ * directions, chip select rises. A reply byte shows the state of the part at the @now_ns of that
+ * byte, so two status bytes of one transfer can differ. A command acts when chip select rises, and
+ * waits count from there.
  *
  * These functions never fail: a command that the part ignores is a fact, not an error.
  */

@@ -26,7 +26,7 @@ struct corner {
 	uint32_t factor; /* for CORNER_SLOW, 1 to CORNER_FACTOR_MAX */
 };
 
-/* The key of a draw. Uses with another key do not change it. */
+/* The key of a draw. The draw depends on nothing else but the seed. */
 struct corner_use {
 	uint8_t opcode;
 	uint32_t address;
@@ -38,10 +38,10 @@ int corner_parse(const char *text, struct corner *corner);
 
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES]);
 
-/* Draws a moment within a busy time of @work_ns, at any corner: from 0 to before its end. */
+/* Draws a time from 0 to less than @work_ns, at any corner. */
 uint64_t corner_moment_ns(uint64_t seed, const struct corner_use *use, uint64_t work_ns);
 
-/* Returns the busy time in force. @use matters for CORNER_DRAW only. */
+/* Returns the busy time at this corner. @use matters for CORNER_DRAW only. */
 struct figure corner_figure(
 	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
 

@@ -11,12 +11,12 @@
 
 /*
  * The registers of LPC and FWH parts, 4 MiB below their array: a lock register for each block, the
- * identity, and the pins for general use. 82802AB, M50FW040 and SST49LF004B have them so. Bit 2 of
- * a lock register, which hides a block from reads, is stored but has no effect.
+ * identity, and the general-purpose inputs. 82802AB, M50FW040 and SST49LF004B have this layout. Bit
+ * 2 of a lock register, which hides a block from reads, is stored but has no effect.
  */
 #define LOCK_OFFSET 0x0002 /* in each block */
 #define LOCK_WRITES 0x01
-#define LOCK_DOWN 0x02 /* until the next reset the register stays as it is */
+#define LOCK_DOWN 0x02 /* the register cannot change until the next reset */
 #define LOCK_BITS 0x07
 
 /* FFBC0000h and so on in the address space of a PC, in a part of 512 KiB. */
@@ -91,7 +91,7 @@ uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth)
 	return (uint8_t)noise_bits(chip->noise_seed, address, nth);
 }
 
-/* In ID mode the low address byte selects maker (0) or device (1). 0 elsewhere: not protected. */
+/* In ID mode the low address byte selects maker (0) or device (1); others read 0: not protected. */
 uint8_t cycle_read_content(
 	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -255,7 +255,7 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 	return end_ns;
 }
 
-/* Copies most bytes of a long read: a slow guest has no time for a cycle each. */
+/* Copies most bytes of a long read: in a slow guest, a model cycle for each takes too long. */
 void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
 	size_t len, struct chip_facts *facts)
 {

@@ -20,8 +20,8 @@ void cycle_init(struct chip *chip);
 void cycle_power_up(struct chip *chip, uint64_t at_ns);
 
 /*
- * Makes the part busy from @start_ns on, and the client owes that wait. @start_ns is the end of the
- * cycle, or of the window in which more may follow.
+ * Makes the part busy from @start_ns on, and makes the client owe that wait. @start_ns is the end
+ * of the cycle, or of the window in which further cycles may follow.
  */
 void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);

@@ -23,7 +23,7 @@ struct dataflash_state {
 	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
 	int busy_buffer;    /* -1: the work in hand uses none */
 	bool differs;       /* the last compare found a difference */
-	bool protection_on; /* switched, but the model has no protected sectors */
+	bool protection_on; /* commands switch it, but the model has no protected sectors */
 	bool binary_pages;
 	bool binary_pages_stored; /* takes effect at the next power-up */
 };

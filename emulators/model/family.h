@@ -18,13 +18,16 @@ struct family {
 	void (*init)(struct chip *chip);
 	/* Sets the other registers and modes when power comes at @at_ns. */
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
-	/* Interrupts what else a loss of power leaves half done. NULL: nothing. */
+	/* Interrupts other work that a loss of power leaves half done. NULL: there is none. */
 	void (*power_off)(struct chip *chip);
 	/* For parts on an SPI bus. */
 	const struct spi_command *commands;
 	size_t command_count;
 	bool opens_status_once; /* 50h holds for the next command only */
-	/* For the others: one cycle. @facts has a name, UNKNOWN, busy_left_ns, opcode, address. */
+	/*
+	 * For the others: runs one cycle. @facts has busy_left_ns, opcode and address already, and
+	 * the name UNKNOWN.
+	 */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
 		struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
@@ -46,8 +49,8 @@ extern const struct family family_jedec_page;
 extern const struct family family_fwh;
 
 /*
- * Makes the part busy from @end_ns on, at the corner of the chip; the client owes that wait.
- * facts->opcode is that of the command.
+ * Makes the part busy from @end_ns on, as long as the corner of the chip says, and makes the client
+ * owe that wait. facts->opcode must be that of the command.
  */
 void chip_start_work(struct chip *chip, uint64_t end_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);

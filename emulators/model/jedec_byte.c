@@ -74,7 +74,7 @@ static void erase(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	cycle_start_work(chip, open_window(chip, cycle), &work, &erase->busy, facts);
 }
 
-/* Takes 30h at a further sector, while the window of the erase before is open. */
+/* Adds a sector to the current erase: 30h came while the erase's window is open. */
 static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;
@@ -102,8 +102,8 @@ static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip
 }
 
 /*
- * Takes a bare 30h, which adds a sector to the erase before it, or comes after its window. Returns
- * false for any other cycle.
+ * Handles 30h without unlock cycles during an erase: adds a sector, or records that the window is
+ * over. Returns false for any other cycle.
  */
 static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -179,7 +179,7 @@ static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chi
 	unlock_run(chip, &table, result, cycle, facts);
 }
 
-/* Erases the sectors one after the other (MBM29F400TA, "Sector Erase"), as far as the time went. */
+/* Erases the sectors one after the other (MBM29F400TA, "Sector Erase"), as far as @done_ns goes. */
 static void erase_sectors(struct chip *chip, uint64_t done_ns)
 {
 	uint64_t *sectors = &chip->parallel.sectors;
@@ -199,7 +199,7 @@ static void erase_sectors(struct chip *chip, uint64_t done_ns)
 	chip_leave_halfway(chip, &sector, (uint32_t)granules * ARRAY_GRANULE_BYTES);
 }
 
-/* A cut in the window, where the time wraps, or of stuck work finds no further sector erased. */
+/* A cut in the window (done_ns wraps) or after the end of stuck work erases no more sectors. */
 static void finish(struct chip *chip, bool cut_off)
 {
 	uint64_t done_ns = chip->busy_until_ns - chip->busy_since_ns;

@@ -15,7 +15,7 @@ static void wait_for_next(struct chip *chip, const struct cycle *cycle)
 	chip->parallel.window_until_ns = cycle->end_ns + chip->part->parallel->load.window.ns;
 }
 
-/* Lets the bytes of a page follow. */
+/* Opens the window for the bytes of a page. */
 static void open_load(struct chip *chip, const struct cycle *cycle)
 {
 	struct parallel_state *state = &chip->parallel;
@@ -112,9 +112,9 @@ static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_
 }
 
 /*
- * Returns true if a cycle after the window is a late byte of the load before. It is late if it
- * begins no new command and either the part writes the same page, or no byte came and the
- * protection refuses the cycle on its own.
+ * Returns true if a cycle after the window is a late byte of the previous load: it does not begin
+ * an unlock sequence, and either the part is writing the same page, or no byte was loaded and the
+ * protection would refuse the cycle.
  */
 static bool is_late_byte(const struct chip *chip, const struct cycle *cycle)
 {
@@ -148,7 +148,7 @@ static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip
 	return late;
 }
 
-/* Returns true if a cycle comes too late: a sequence has the same window as the bytes of a page. */
+/* Returns true if a cycle of a sequence comes too late; its window is that of the page's bytes. */
 static bool breaks_sequence(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;

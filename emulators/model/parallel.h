@@ -48,7 +48,7 @@ struct part_parallel {
 	/* For the JEDEC families. */
 	struct part_unlock unlock;
 	uint8_t id_entry[2];         /* the commands that enter ID mode, 0: no second one */
-	struct figure id_entry_wait; /* owed by a client: never scaled by a corner */
+	struct figure id_entry_wait; /* a wait that the client owes: no corner scales it */
 	struct figure id_exit_wait;  /* 0 ns: there is no such wait */
 	struct figure erase_window;  /* the time in which further sectors are taken; 0 ns: none */
 	struct part_page_load load;
@@ -76,7 +76,7 @@ struct parallel_state {
 	bool toggle;
 	bool id_mode;
 	bool status_mode;
-	/* The part waits until then for the cycle after this one. */
+	/* The part waits for the next cycle until then. */
 	uint64_t window_until_ns;
 
 	struct figure work; /* the duration of the present work once it begins */

@@ -128,15 +128,16 @@ uint32_t part_regions_bytes(const struct part_erase *erase);
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 
 /*
- * Takes the small sectors of an SPI part, until its uniform_flag is set, from a block that overlaps
- * them: only a chip erase erases them, too.
+ * Removes the small sectors of an SPI part from a block that overlaps them, unless the block is the
+ * whole part: only a chip erase erases them together with others. Applies only while the part's
+ * uniform_flag is not set.
  */
 void part_leave_small_sectors(const struct part *part, struct part_block *block);
 
 /*
  * Returns the names of the part, which is one of part_table, in releases of flashrom: best first,
- * NULL at the end. The names are in a library of their own (part_names_dep), because a flashrom
- * that contains the model must not contain names that it does not know.
+ * NULL at the end. The names are in a separate library (part_names_dep), because a flashrom that
+ * contains the model must not contain names of parts that it does not know.
  */
 const char *const *part_flashrom_names(const struct part *part);
 

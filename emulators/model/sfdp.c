@@ -58,14 +58,14 @@ bool nor_erase_has_four_bytes(uint8_t opcode)
 	return opcode == 0x21 || opcode == 0x53 || opcode == 0x5C || opcode == 0xDC;
 }
 
-/* Leaves out opcodes with four address bytes, which later revisions list in another table. */
+/* Returns false for opcodes with four address bytes: later revisions list them in another table. */
 static bool is_erase_type(const struct part *part, const struct part_erase *erase)
 {
 	return !nor_erase_has_four_bytes(erase->opcode) && erase->region_count == 0 &&
 	       erase->size_bytes < part->size_bytes;
 }
 
-/* Words 8 and 9 hold, for each erase, a byte for the size as a power of two and its opcode. */
+/* Words 8 and 9 hold two bytes for each erase: its size as a power of two, and its opcode. */
 static void put_erase_types(const struct part *part, uint8_t *out)
 {
 	size_t count = 0;

@@ -25,7 +25,7 @@ class Family:
     erase_opcodes: tuple[int, ...] = ()
     """The opcodes that the model has a command for; empty: the parts have no key `erase`."""
     read: Callable[[Table, int, Sources], dict[str, Fields]]
-    """The function that makes the structures behind pointers of `struct part`, by pointer name.
+    """The function that returns the structures that `struct part` points to, by pointer name.
 
     Its arguments are the whole file, the size of the part in bytes and its sources. The structure
     of MEMBER is a `struct part_MEMBER` of MEMBER.h.
@@ -50,7 +50,7 @@ def read_opcode(table: Table, key: str, known: Collection[int]) -> int:
     if value not in known:
         names = ", ".join(f"0x{code:02X}" for code in known)
         problem = f"the model has no such command 0x{value:02X}"
-        raise table.error(key, problem, remedy=f"use one of {names}, or teach it the model")
+        raise table.error(key, problem, remedy=f"use one of {names}, or add it to the model")
     return value
 
 
@@ -59,12 +59,14 @@ def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int]
     regions = []
     value = row.values[key]
     if not isinstance(value, list) or not 0 < len(value) <= REGIONS_MAX:
-        raise row.error(key, "is no list", remedy=f"write 1 to {REGIONS_MAX} pairs")
+        raise row.error(
+            key, "is empty, too long or no list", remedy=f"write a list of 1 to {REGIONS_MAX} pairs"
+        )
     for pair in value:
         numbers = Table(row.file, row.where, {key: pair}).numbers(key, low=1, high=size_bytes)
         if len(numbers) != 2:
             remedy = "write pairs: how many blocks, of how many bytes"
-            raise row.error(key, f"has {len(numbers)} numbers in one", remedy=remedy)
+            raise row.error(key, f"has {len(numbers)} numbers in one pair", remedy=remedy)
         regions.append((numbers[0], numbers[1]))
     if sum(count * block for count, block in regions) > size_bytes:
         remedy = f"keep them below {size_bytes} bytes"

@@ -26,18 +26,19 @@ SHARED = {
 }
 
 # The assumed ratio of maximum and typical if no source gives one. It is low among the ratios in the
-# datasheets of chips/, so that an assumed slow part is slower than a good one, and not slower than
-# every real one. Found: erases of a sector 1.4 to 13.3 (wear lengthens them most), of a chip 1.4
-# to 5.0, programs of a page 3.6 to 7.8, of a byte 1.4 to 5.0, status writes 1.3 to 11.5.
+# datasheets of chips/, so that an assumed slow part is slower than a good one, but not slower than
+# all real ones. The datasheets give 1.4 to 13.3 for a sector erase (wear lengthens it most), 1.4 to
+# 5.0 for a chip erase, 3.6 to 7.8 for a page program, 1.4 to 5.0 for a byte program, and 1.3 to
+# 11.5 for a status write.
 MAX_PER_TYP = 4
 
-# No source gives minima. A maximum without a typical is rarer than the other way round.
+# No source gives a minimum. Few give a maximum but no typical time.
 TYP_PER_MIN = 2
 MAX_PER_TYP_WHEN_TYP_IS_MISSING = 2
 
-# The assumed typicals if no source gives any figure (`assumed = true` in the chip file), in the
-# middle of what the datasheets of chips/ give for such work. An erase of another size takes the
-# time of the next larger one.
+# The assumed typical times if no source gives any figure (`assumed = true` in the chip file). They
+# are in the middle of the range that the datasheets of chips/ give ("found"). An erase of another
+# size takes the time of the next larger one.
 PAGE_PROGRAM_NS = 700_000  # found 0.2 to 5 ms
 BYTE_PROGRAM_NS = 10_000  # found 2.5 to 35 us
 WRITE_STATUS_NS = 10_000_000  # found 1.3 to 15 ms
@@ -52,7 +53,7 @@ SECTOR_ERASE_NS: dict[int, int] = {
 }
 CHIP_ERASE_NS_PER_MIB = 2_500_000_000  # found 0.004 to 20 s
 
-# The assumed waits that a client owes. They are long: a client that waits too little must not pass.
+# The assumed times that a client must wait. They are long: one that waits too little must not pass.
 WAIT_NS: dict[str, int] = {
     "deep_power_down": 10_000,  # found 1 to 20 us
     "release_power_down": 100_000,  # found 3 to 100 us
@@ -63,7 +64,7 @@ WAIT_NS: dict[str, int] = {
     "soft_reset_during_write_status": 15_000_000,  # found 15 ms
 }
 
-# The assumed windows, within which a client has to continue.
+# The assumed times within which a client must continue.
 WINDOW_NS: dict[str, int] = {"byte_load": 150_000}  # found 150 and 200 us
 
 
@@ -132,7 +133,7 @@ class Sources:
         return self._known(table, f"{name}_us", source if source in table.values else "source")
 
     def _known(self, table: Table, key: str, source: str = "source") -> Figure:
-        """Reads a figure from a source. `assumed` is refused: only the rule may invent figures."""
+        """Reads a figure from a source. Refuses `assumed`: only the rule may assume figures."""
         grade = self.grade(table, source)
         if grade is Grade.ASSUMED:
             raise table.error(source, "gives no figure", remedy="write `assumed = true` alone")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a part from its chip file: the common facts here, the others by its family."""
+"""Reads a part from its chip file: the common facts here, the others in its family's module."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse_part(file: Path, content: bytes) -> Part:
         values = tomllib.loads(content.decode())
     # A ValueError also means bytes that are not UTF-8.
     except (ValueError, RecursionError) as error:
-        raise ChipFileError(file, "TOML", str(error), remedy="mend the syntax") from error
+        raise ChipFileError(file, "TOML", str(error), remedy="correct the syntax") from error
     return _part(Table(file, "", values))
 
 

@@ -215,7 +215,7 @@ def _status(table: Table, sources: Sources) -> Fields:
     )
     rows = [_status_register(register) for register in table.tables("register")]
     if len(rows) > STATUS_REGISTERS_MAX or rows[0][0] != 0x05:
-        remedy = f"write 1 to {STATUS_REGISTERS_MAX} registers, the one of 05h first"
+        remedy = f"write 1 to {STATUS_REGISTERS_MAX} registers, that of 05h first"
         raise table.error("register", "wrong number or order of registers", remedy=remedy)
     busy_mask = table.octet("busy_mask", low=1) if "busy_mask" in table.values else 1
     fields = {
@@ -237,7 +237,7 @@ def _status_register(table: Table) -> tuple[int, int, int, int, int]:
     optional = ("read_opcode", "write_opcode", "delivered", "address")
     table.check_keys(required=("writable_mask",), optional=optional)
     if not table.values.keys() & {"read_opcode", "address"}:
-        problem = "a register that nothing reads"
+        problem = "no command reads this register"
         raise table.error("read_opcode", problem, remedy="write `read_opcode`, or `address`")
     return (
         _opcode_or_none(table, "read_opcode", READ_STATUS_OPCODES),
@@ -302,7 +302,7 @@ def _protection(table: Table, status: Table, sources: Sources) -> Fields:
 
 
 def _lock_regions(table: Table) -> Fields:
-    """Reads the blocks that have a lock each."""
+    """Reads the sizes of the blocks, each of which has its own lock."""
     regions = read_regions(table, "lock_regions", SIZE_BYTES_MAX)
     count = sum(blocks for blocks, _ in regions)
     if count > LOCKS_MAX:
@@ -312,7 +312,7 @@ def _lock_regions(table: Table) -> Fields:
 
 
 def _early_wel(table: Table, sources: Sources) -> Fields:
-    """Reads the grade of the source that says that WEL falls within a busy time."""
+    """Reads the grade of the source that says that WEL is cleared within a busy time."""
     sources.check_keys(table, required=())
     return {"early_wel": f"{{ true, GRADE_{sources.grade(table).name} }}"}
 

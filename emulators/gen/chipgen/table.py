@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
-# An hour: no part takes longer, and 1000 times as much (a worn part) still fits in 64 bits of ns.
+# An hour. No part takes longer, and 1000 times that (a worn part) still fits in 64 bits of ns.
 MICROSECONDS_MAX = 3_600_000_000
 
 
@@ -141,7 +141,7 @@ class Table:
         )
 
     def only(self, *keys: str) -> Table:
-        """Returns the table without its other keys."""
+        """Returns a table with only these keys."""
         values = {key: self.values[key] for key in keys if key in self.values}
         return Table(self.file, self.where, values)
 
