@@ -37,8 +37,7 @@ int guest_unpack(const struct window *window, const char *fw_cfg_name, const cha
 /* Returns the text of a file, to be freed, or NULL with errno, ENODATA if it is empty. */
 char *guest_read_text(const char *path);
 
-/* Writes to an existing file, by one write(). Returns 0, -EIO if it is short, or a negative errno.
- */
+/* Writes to an existing file, by one write(). Returns 0, -EIO if short, or a negative errno. */
 int guest_write_text(const char *path, const char *text);
 
 /* Waits until the file exists, for about 10 s at most. Returns 0 or -ETIMEDOUT. */
