@@ -31,14 +31,14 @@ size_t spi25_header(const struct flash_chip *chip, uint8_t *tx, uint8_t opcode, 
 	return bytes;
 }
 
-static bool has_own_opcodes(const struct flash_chip *chip)
+static bool has_4_byte_opcodes(const struct flash_chip *chip)
 {
 	return chip->spi25.addresses == SPI25_ADDRESS_4_OPCODES;
 }
 
 int spi25_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes)
 {
-	const uint8_t opcode = has_own_opcodes(flash->chip) ? OP_READ_4 : OP_READ;
+	const uint8_t opcode = has_4_byte_opcodes(flash->chip) ? OP_READ_4 : OP_READ;
 
 	while (bytes > 0) {
 		const size_t chunk = min_size(bytes, flash->programmer->read_bytes_max);
@@ -57,7 +57,8 @@ int spi25_read(struct flash *flash, uint32_t address, uint8_t *data, size_t byte
 
 static int program_once(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {
-	const uint8_t opcode = has_own_opcodes(flash->chip) ? OP_PAGE_PROGRAM_4 : OP_PAGE_PROGRAM;
+	const uint8_t opcode =
+		has_4_byte_opcodes(flash->chip) ? OP_PAGE_PROGRAM_4 : OP_PAGE_PROGRAM;
 	uint8_t tx[SPI25_HEADER_BYTES_MAX + SPI25_PAGE_BYTES_MAX];
 	const size_t header = spi25_header(flash->chip, tx, opcode, address);
 
@@ -66,7 +67,7 @@ static int program_once(struct flash *flash, uint32_t address, const uint8_t *da
 		flash, tx, header + bytes, &flash->chip->program, "a page program");
 }
 
-/* A programmer with little memory gets a page in pieces. */
+/* Splits what exceeds the longest transfer of the programmer into several page programs. */
 int spi25_program(struct flash *flash, uint32_t address, const uint8_t *data, size_t bytes)
 {
 	const size_t most = flash->programmer->write_bytes_max - spi25_header_bytes(flash->chip);
@@ -86,8 +87,8 @@ int spi25_program(struct flash *flash, uint32_t address, const uint8_t *data, si
 }
 
 /*
- * Dies behind one chip select (Winbond's stacks): a command without an address goes to all of them,
- * but a status read is answered by one: the die of the last address, or the one that is selected.
+ * Winbond's stacks have several dies behind one chip select. All dies execute a command without an
+ * address, but only one answers a status read: the die of the last address, or the selected one.
  */
 static int select_die(struct flash *flash, uint8_t die)
 {

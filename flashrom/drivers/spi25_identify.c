@@ -21,8 +21,8 @@ enum opcode {
 static const struct busy_time unknown_operation = {.typ_us = 800000, .max_us = 250000000};
 
 /*
- * In AAI mode a part takes only status reads, words and WRDI. On other parts that bit has another
- * meaning; there WRDI only clears a write enable of an earlier session.
+ * In AAI mode a part accepts only status reads, words and WRDI. On parts without that mode its
+ * status bit has another meaning; there WRDI only clears a write enable of an earlier session.
  */
 static int settle_spi25(struct flash *flash, uint8_t status)
 {
@@ -39,8 +39,8 @@ static int settle_spi25(struct flash *flash, uint8_t status)
 }
 
 /*
- * Makes a part that is not known yet ready for an ID command. Busy parts ignore everything but
- * status reads. Power-down is not ended, and a missing part is no error.
+ * Makes a part that is not known yet ready for an ID command: a busy part ignores everything but
+ * status reads. It does not end power-down. A missing part is no error.
  */
 static int spi_settle(struct flash *flash)
 {
@@ -119,8 +119,8 @@ static int ask_rdid_extended(struct flash *flash, const struct flash_chip *chip,
 }
 
 /*
- * A part that answers RDID is identified by that or not at all, so the ID is 0 (silence). One byte
- * proves little: many parts share it, and a bad line shows some value, too.
+ * If the part answers RDID, or its signature is not the one of `chip`, the ID is 0 (silence). A
+ * signature of one byte is weak evidence: many parts share it, and a bad line yields a value, too.
  */
 static int ask_res(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {

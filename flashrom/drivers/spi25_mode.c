@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The modes in which a part may be found, and the mode that it has to be in between open and close.
+ * Ends the modes in which an earlier session may have left a part, and sets the modes that the
+ * driver needs between open and close.
  */
 #include <errno.h>
 
@@ -33,7 +34,7 @@ static int resume(struct flash *flash)
 	const int error = spi_simple_command(flash, flash->chip->spi25.resume_opcode);
 
 	log_info(flash->log,
-		"The chip holds a suspended operation, which is let come to its end.\n");
+		"The chip has a suspended operation: resuming it and waiting for its end.\n");
 	if (error != 0)
 		return error;
 	return busy_wait(flash, &resumed_operation, "a suspended operation", spi25_ask_ready, 0);
@@ -110,7 +111,7 @@ static int report_no_mode(const struct flash *flash)
 	return -EIO;
 }
 
-/* A part found in the mode stays in it. A part that does not show its mode is assumed to obey. */
+/* A part found in the mode stays in it. If its mode cannot be read, it is assumed to obey. */
 static int enter_address_mode(struct flash *flash)
 {
 	const struct spi25_bits mode = flash->chip->spi25.address_mode;
@@ -130,9 +131,9 @@ static int enter_address_mode(struct flash *flash)
 }
 
 /*
- * Small sectors beside large ones (S25FS-S): there D8h erases only the rest of a large sector. A
- * bit of a configuration register makes all sectors equal. Only the volatile copy of the register
- * is written, which takes effect at once; the stored value stays as it is.
+ * The S25FS-S has small sectors inside one large sector, of which D8h erases only the rest. A bit
+ * of a configuration register makes all sectors equal. Only the volatile copy of the register is
+ * written, which takes effect at once; the non-volatile copy stays as it is.
  */
 static int read_register(struct flash *flash, uint8_t *value)
 {
@@ -217,8 +218,8 @@ int spi25_open(struct flash *flash)
 }
 
 /*
- * If an operation was given up, the part may still be busy and ignore this command. It is sent in
- * any case, since nothing better can be done.
+ * After a timeout the part may still be busy and ignore this command. It is sent nevertheless,
+ * since nothing better can be done.
  */
 static int leave_address_mode(struct flash *flash)
 {

@@ -71,7 +71,7 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready)
 	return error;
 }
 
-/* A part with busy_after_failure stays busy after a failure, so that is an end, too. */
+/* A part with busy_after_failure stays busy after a failure, so a failure ends the wait, too. */
 static int ask_ended(struct flash *flash, uint32_t address, bool *ready)
 {
 	const struct spi25_traits *traits = &flash->chip->spi25;
@@ -174,7 +174,10 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status)
 	return error;
 }
 
-/* A second register of FFh does not exist. If FFh were written, it would lock OTP areas. */
+/*
+ * A second register that reads as FFh counts as missing and is not written: if it exists after all,
+ * FFh would lock OTP areas.
+ */
 static int write_both(struct flash *flash, const struct spi25_status *status)
 {
 	const uint8_t tx[] = {OP_STATUS_WRITE, status->first, status->second};
@@ -204,7 +207,10 @@ static bool first_two_differ(const struct spi25_status *a, const struct spi25_st
 	return a->first != b->first || a->second != b->second;
 }
 
-/* If the first way did not change a register, or even cleared it, the second way corrects that. */
+/*
+ * Writes the registers one by one. If that did not change a register, or even cleared the second,
+ * writes both with one command.
+ */
 static int write_either_way(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SST26VF: a part of the 25 series whose blocks are locked one by one, all of them at power-up. The
- * locks are volatile and sit in a register of up to 18 bytes (datasheet DS20005119, "Block
+ * SST26VF: parts of the 25 series in which each block has its own lock. All blocks are locked at
+ * power-up. The locks are volatile, in a register of up to 18 bytes (datasheet DS20005119, "Block
  * Protection").
  */
 #include <assert.h>
@@ -39,7 +39,7 @@ static bool has_locks(const struct flash *flash, const uint8_t *locks)
 	return any != 0;
 }
 
-/* A register of all ones, with all blocks read-locked, makes no sense: nothing answered. */
+/* All ones would mean that all blocks are read-locked, so it counts as no answer. */
 static bool are_unreadable(const struct flash *flash, const uint8_t *locks)
 {
 	uint8_t all = SPI25_FLOATING;

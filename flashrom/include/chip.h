@@ -29,7 +29,7 @@ struct erase_run {
 
 /**
  * One erase command. A chip lists its commands by rising block size; each block consists of whole
- * blocks of the command before.
+ * blocks of the previous command.
  */
 struct chip_erase {
 	uint8_t opcode;
@@ -49,7 +49,7 @@ struct spi25_bits {
 /** How a part of the 25 series takes addresses. */
 enum spi25_addresses {
 	SPI25_ADDRESS_3, /* three bytes */
-	/* Four bytes, in commands of their own: 13h, 12h and the listed erases */
+	/* Four bytes, with dedicated opcodes: 13h, 12h and those of the listed erases */
 	SPI25_ADDRESS_4_OPCODES,
 	SPI25_ADDRESS_4_MODE,   /* four bytes while in the mode between B7h and E9h */
 	SPI25_ADDRESS_4_ALWAYS, /* four bytes with the usual commands */
@@ -71,9 +71,9 @@ enum spi25_reset {
 struct spi25_traits {
 	struct busy_time status_write;
 	/*
-	 * From release from power-down until the next command; 0: no power-down. Drivers wait
-	 * SPI25_WAKE_US_MAX instead, since they wake a part before they know it; a test compares
-	 * the two.
+	 * The time from the release from power-down until the next command; 0: the part has no
+	 * power-down. Drivers wait SPI25_WAKE_US_MAX instead, since they wake a part before they
+	 * know it; a test compares the two.
 	 */
 	uint32_t wake_us_max;
 
@@ -104,7 +104,7 @@ struct spi25_traits {
 	uint8_t clear_failed_opcode;
 	bool busy_after_failure; /* the part stays busy until the failure is cleared */
 
-	/* The number of dies, each with a busy bit of its own; 0: a single die. */
+	/* The number of dies, each with its own busy bit; 0: a single die. */
 	uint8_t dies;
 };
 
@@ -121,12 +121,12 @@ struct flash_chip {
 	const char *name;
 	uint8_t buses;
 	const struct identify_method *identify;
-	uint32_t id; /* as `identify` reports it; 0xef4018 for a JEDEC ID of three bytes */
+	uint32_t id; /* as `identify` reports it, for example 0xef4018 for RDID */
 	const struct chip_driver *driver;
 	uint32_t size_bytes;
 	/* The most bytes of one `program` call, which must not cross a page */
 	uint32_t page_bytes;
-	/* The number of bytes that take the time `program`; 0: a whole page */
+	/* The number of bytes that are programmed in the time `program`; 0: a whole page */
 	uint32_t program_unit_bytes;
 	struct busy_time program;
 	bool overwrites;  /* a program needs no erase before it */
@@ -139,7 +139,7 @@ struct flash_chip {
 	};
 };
 
-/** A run of parts by one vendor. */
+/** The parts of one vendor. */
 struct chip_list {
 	const struct flash_chip *chips;
 	size_t count;
@@ -160,7 +160,7 @@ struct range chip_erase_block(const struct chip_erase *erase, uint32_t address);
 /** Returns the smallest range around `address` that can be rewritten: an erase block or a page. */
 struct range chip_smallest_block(const struct flash_chip *chip, uint32_t address);
 
-/** Returns the number of bytes that take the time `program`. */
+/** Returns the number of bytes that are programmed in the time `program`. */
 uint32_t chip_unit_bytes(const struct flash_chip *chip);
 
 /** Returns the typical time to program a whole page. */

@@ -42,7 +42,7 @@ struct options {
 	size_t include_count;
 	unsigned int verbosity;
 	bool verify;     /* after a write or erase */
-	bool verify_all; /* also what shares erase blocks with the regions */
+	bool verify_all; /* also the rest of the erase blocks in which the regions lie */
 	bool force;
 	bool realtime;
 	bool progress;
@@ -64,8 +64,8 @@ struct console {
 struct log console_log(struct console *console);
 
 /**
- * Prints the version and the delay threshold. A past mistake and a build with
- * CONFIG_DELAY_TEST_PERCENT print a second line.
+ * Prints the version and the delay threshold. A test build (CONFIG_PAST_MISTAKE or
+ * CONFIG_DELAY_TEST_PERCENT) also prints that it is one, and its fault.
  */
 void version_print(const struct log *log);
 

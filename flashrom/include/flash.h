@@ -46,8 +46,9 @@ struct busy_history {
 };
 
 /**
- * Returns the wait before the first query: half the typical time while no length is known, at most
- * 7/8 of it while fewer than BUSY_LENGTHS_MAX are known, and at most `of->max_us` later.
+ * Returns the wait before the first query. While no length is known, it is half the typical time.
+ * While fewer than BUSY_LENGTHS_MAX are known, it is at most 7/8 of the typical time, and after
+ * that at most `of->max_us`.
  *
  * Each length is an interval. While they have a point in common, the part is considered steady: the
  * interval is halved until the query comes just after the part gets ready. Otherwise lengths vary,
@@ -61,7 +62,7 @@ void busy_history_add(struct busy_history *history, struct busy_length length, u
 
 struct flash;
 
-/** The number of kinds of operations of one part whose past durations are kept. */
+/** The number of kinds of operations whose past durations are kept for one part. */
 #define BUSY_OPERATIONS_MAX 8
 
 /** Asks the part whether it is ready. Returns 0, or -errno with the cause logged. */
@@ -81,7 +82,7 @@ int busy_wait(struct flash *flash, const struct busy_time *busy, const char *wha
 /** Returns the time between two queries: a fraction of the typical time, or 0 if it is short. */
 uint32_t busy_poll_us(uint32_t typ_us);
 
-/** Returns the time after which an operation is given up. */
+/** Returns the time after which busy_wait() reports a timeout. */
 uint64_t busy_timeout_ns(const struct busy_time *busy);
 
 /**
@@ -123,8 +124,9 @@ struct identify_method {
 	bool (*same_question)(const struct flash_chip *a, const struct flash_chip *b);
 
 	/**
-	 * Reads the ID in the way of `chip` (not `flash->chip`). Returns 0 and the ID, which may be
-	 * what a bus without a part shows; or -errno with the cause logged.
+	 * Reads the ID with the commands and waits that `chip` needs; `flash->chip` is not set yet.
+	 * Returns 0 and the ID, which may be the value of a bus without a part; or -errno with the
+	 * cause logged.
 	 */
 	int (*ask)(struct flash *flash, const struct flash_chip *chip, uint32_t *id);
 
@@ -138,7 +140,7 @@ struct identify_method {
 	bool last_resort;
 };
 
-/** The largest number of bytes that hold the protection of a part's single blocks. */
+/** The largest size of a part's block locks, in bytes. */
 #define PROTECTION_BLOCK_BYTES_MAX 18
 
 /** Write protection as it was found. */
@@ -214,7 +216,7 @@ struct selection {
 enum verify_scope {
 	VERIFY_NOTHING,
 	VERIFY_SELECTED, /* the selected regions */
-	VERIFY_TOUCHED,  /* and what shares an erase block with them */
+	VERIFY_TOUCHED,  /* and the rest of the erase blocks in which they lie */
 };
 
 /**
@@ -257,7 +259,7 @@ enum job_action {
 	JOB_ERASE,
 };
 
-/** The request of a command line, or of a caller of the library, for a chip that was found. */
+/** A request of the command line, or of a caller of the library, for a chip that was found. */
 struct job {
 	enum job_action action;
 	struct selection selection; /* a count of 0 stands for the whole chip */

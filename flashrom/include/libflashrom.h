@@ -82,7 +82,7 @@ struct flashrom_flashchip_info {
 		enum flashrom_test_state erase;
 		enum flashrom_test_state write;
 		enum flashrom_test_state wp;
-	} tested; /* on real parts: NT here, since the rig emulates its parts; wp is NA */
+	} tested; /* NT (not tested), since the rig only emulates these parts; `wp`: NA */
 };
 
 struct flashrom_board_info {

@@ -51,7 +51,7 @@ extern const struct identify_method jedec_id;
 
 /**
  * The longest time of any part to enter or leave ID mode (tIDA), for a part that is not known yet.
- * On a parallel bus that is Atmel's AT29C, for which it is a write cycle.
+ * On a parallel bus that is Atmel's AT29C, which needs a whole write cycle for the change.
  */
 #define JEDEC_ID_US_MAX_PARALLEL 10000
 #define JEDEC_ID_US_MAX 10
@@ -64,9 +64,9 @@ extern const struct chip_driver fwh_driver;
 extern const struct identify_method fwh_id;
 
 /*
- * The lock register of each 64 KiB block of an FWH part, with any commands: write lock, read lock,
- * and lock-down, which keeps both as they are until the next reset. After a reset every block is
- * write-locked.
+ * The lock register of each 64 KiB block of an FWH part, whatever its command set: write lock, read
+ * lock, and lock-down, which keeps both as they are until the next reset. After a reset every block
+ * is write-locked.
  *
  * Read locks are lifted from open to close, because a write must read what it restores around its
  * range. Write locks are lifted only for a write. Both are restored from `flash->protection`.

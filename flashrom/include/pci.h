@@ -22,7 +22,7 @@ struct pci_wanted {
  */
 int pci_find(const char *devices, const struct pci_wanted *wanted, uint64_t begins[PCI_REGIONS]);
 
-/** Maps physical memory; munmap() ends that. Returns 0, or -errno with the cause logged. */
+/** Maps physical memory; munmap() undoes it. Returns 0, or -errno with the cause logged. */
 int pci_map(uint64_t at, size_t bytes, const char *programmer, const struct log *log,
 	volatile void **out);
 

@@ -62,8 +62,8 @@ struct programmer {
 	/* Memory cycles: the largest part that can be reached whole. 0: any. */
 	uint32_t size_bytes_max;
 	/*
-	 * When the programmer turned its pins on, which may supply the part, on the clock that it
-	 * was opened with. 0: long ago.
+	 * The time at which the programmer turned its pins on, which may supply the part. It is on
+	 * the clock that programmer_open() got. 0: long ago.
 	 */
 	uint64_t powered_ns;
 };

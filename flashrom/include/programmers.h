@@ -7,12 +7,12 @@
 #include "programmer.h"
 
 /**
- * `-p dummy:emulate=CHIP`: a part of emulators/ in this process. It enforces its busy times on the
- * clock that flashrom waits by.
+ * `-p dummy:emulate=CHIP`: a part of emulators/ in this process. It enforces its busy times by the
+ * same clock as flashrom's waits.
  */
 extern const struct programmer_driver dummy_driver;
 
-/** The facts about a part in the table of emulators/, which the drivers do not use. */
+/** Facts from the part table of emulators/. The chip drivers do not use that table. */
 struct dummy_part {
 	const char *name;
 	uint32_t size_bytes;
@@ -24,10 +24,10 @@ bool dummy_part_at(size_t nth, struct dummy_part *out);
 
 struct dummy_options {
 	const char *emulate; /* name of a part */
-	const char *corner;  /* as serprog-emu takes it; NULL: typ */
+	const char *corner;  /* as for `--corner` of serprog-emu; NULL: typ */
 	uint32_t spi_hz;     /* 0: transfers take no time */
 	const char *image;   /* a file that holds the content between runs, or NULL */
-	const char *events;  /* a file for what happened, as emulators/ describes it, or NULL */
+	const char *events;  /* the events file to write, as emulators/ describes it, or NULL */
 	const char *fault; /* KIND[:US]@WHEN, several with +, as emulators/ describes it, or NULL */
 	uint64_t seed;     /* the seed of faults by probability */
 };

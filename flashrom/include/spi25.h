@@ -22,14 +22,14 @@ extern const struct chip_driver at25df_driver;
 
 /**
  * SST25VF..B: parts without a page program. They program single bytes (02h), or consecutive words
- * in a mode of their own (auto address increment, AAI, ADh).
+ * in AAI mode (auto address increment, ADh).
  */
 extern const struct chip_driver aai_driver;
 
-/** The bit of the status register that is set in that mode. */
+/** The bit of the status register that is set in AAI mode. */
 #define AAI_STATUS_MODE 0x40
 
-/** Leaves the mode; harmless if it is off. The part must not be busy. */
+/** Leaves AAI mode; harmless in a part that is not in it. The part must not be busy. */
 int aai_leave(struct flash *flash);
 
 /** RDID (9Fh): manufacturer, type and capacity (0xef4018). Wakes a part in power-down. */
@@ -48,13 +48,13 @@ extern const struct identify_method spi25_rdid_extended;
 extern const struct identify_method spi25_res;
 
 /**
- * For SPI EEPROMs, which take the commands of the 25 series, and whose writes need no erase: the
- * first three bytes of the identification page (83h): manufacturer, family and density, for example
- * 0x200012. Only parts with -D in their name have that page, and users may overwrite it.
+ * The first three bytes of the identification page (83h) of an SPI EEPROM: manufacturer, family and
+ * density, for example 0x200012. Only parts with -D in their name have that page, and users may
+ * overwrite it. SPI EEPROMs have the commands of the 25 series, but write without an erase.
  */
 extern const struct identify_method eeprom_id;
 
-/** The part's own tables (SFDP, JESD216), for a part that no list has. */
+/** The part's own tables (SFDP, JESD216), for a part that is in no list. */
 extern const struct identify_method spi25_sfdp;
 #define SPI25_SFDP_ID UINT32_C(0x50444653)
 
@@ -64,8 +64,10 @@ bool spi25_is_silence(uint32_t jedec_id);
 /** The longest time of any part to leave power-down (tRES1, tRES2). */
 #define SPI25_WAKE_US_MAX 100
 
-/** The longest page program of any part, and the byte that a bus without a part shows. */
+/** The largest page of any part. */
 #define SPI25_PAGE_BYTES_MAX 512
+
+/** The value that is read from a bus without a part, or from a register that does not exist. */
 #define SPI25_FLOATING 0xff
 
 /** Makes one chip-select cycle. This and the functions below return 0, or -errno (logged). */
@@ -81,7 +83,7 @@ int spi_hold_command(struct flash *flash, uint8_t opcode);
 /** Reads the first status register. */
 int spi25_status_read(struct flash *flash, uint8_t *status);
 
-/** Queries for busy_wait() the busy bit of the first status register. */
+/** Queries the busy bit of the first status register. For busy_wait(). */
 int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 
 /**
@@ -91,12 +93,14 @@ int spi25_ask_ready(struct flash *flash, uint32_t address, bool *ready);
 int spi25_busy_command(struct flash *flash, const uint8_t *tx, size_t tx_bytes,
 	const struct busy_time *busy, const char *what);
 
-/** The bytes of opcode and address for a part. spi25_header() puts them into `tx`. */
+/** The largest number of bytes of an opcode with its address. */
 #define SPI25_HEADER_BYTES_MAX 5
+
+/** Return that number for a part. spi25_header() also puts these bytes into `tx`. */
 size_t spi25_header_bytes(const struct flash_chip *chip);
 size_t spi25_header(const struct flash_chip *chip, uint8_t *tx, uint8_t opcode, uint32_t address);
 
-/** The driver's operations, for drivers of parts that differ only in their protection. */
+/** The operations of spi25_driver, for drivers of parts that differ only in their protection. */
 int spi25_open(struct flash *flash);
 int spi25_close(struct flash *flash);
 int spi25_read(struct flash *flash, uint32_t address, uint8_t *data, size_t bytes);
@@ -121,7 +125,7 @@ int spi25_status_read_all(struct flash *flash, struct spi25_status *status);
 int spi25_status_write_all(
 	struct flash *flash, const struct spi25_status *before, const struct spi25_status *after);
 
-/** Reads `bits` into `set`. `known` is false, and `set` too, if no such register answers. */
+/** Sets `set` if one of `bits` is set. If no such register answers, `set` and `known` are false. */
 int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool *known);
 
 /** Clears the failure of an earlier operation. */

@@ -13,7 +13,7 @@ struct nearest {
 	size_t distance;
 };
 
-/** Offers one name, ignoring case. Of "A/B/C" each part is a name, too. */
+/** Offers one name, ignoring case. "A/B/C" also matches by A, B or C alone. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 /** Returns the closest name, or NULL if none is close enough to be a typing error. */
@@ -22,7 +22,7 @@ const char *nearest_found(const struct nearest *nearest);
 /** Converts a number in `base`. Returns false for a sign, other characters or an overflow. */
 bool text_to_u32(const char *text, int base, uint32_t *out);
 
-/** Converts a frequency: "2000000", "2M", "500k". Returns false if it is none, or 0. */
+/** Converts a frequency: "2000000", "2M", "500k". Returns false for any other text, and for 0. */
 bool text_to_hz(const char *text, uint32_t *hz);
 
 #endif

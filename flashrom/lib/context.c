@@ -78,7 +78,7 @@ static enum flashrom_progress_stage public_stage(enum progress_stage stage)
 	return stages[stage];
 }
 
-static void tell_state(struct flashrom_flashctx *context, enum flashrom_progress_stage stage,
+static void call_with_state(struct flashrom_flashctx *context, enum flashrom_progress_stage stage,
 	uint32_t done_bytes, uint32_t total_bytes)
 {
 	struct flashrom_progress *state = context->listener.state;
@@ -91,37 +91,38 @@ static void tell_state(struct flashrom_flashctx *context, enum flashrom_progress
 	context->listener.callback(context);
 }
 
-static void tell(void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes)
+static void report_progress(
+	void *sink, enum progress_stage stage, uint32_t done_bytes, uint32_t total_bytes)
 {
 	struct flashrom_flashctx *context = sink;
 	const struct progress_listener *listener = &context->listener;
 
 	if (listener->callback != NULL)
-		tell_state(context, public_stage(stage), done_bytes, total_bytes);
+		call_with_state(context, public_stage(stage), done_bytes, total_bytes);
 	else
 		listener->callback_v2(
 			public_stage(stage), done_bytes, total_bytes, listener->user_data);
 }
 
-static void listen(struct flashrom_flashctx *context, struct progress_listener listener)
+static void set_listener(struct flashrom_flashctx *context, struct progress_listener listener)
 {
 	const bool any = listener.callback != NULL || listener.callback_v2 != NULL;
 
 	context->listener = listener;
-	context->progress = (struct progress){.report = tell, .sink = context};
+	context->progress = (struct progress){.report = report_progress, .sink = context};
 	context->flash.progress = any ? &context->progress : NULL;
 }
 
 void flashrom_set_progress_callback(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback *progress_callback, struct flashrom_progress *progress_state)
 {
-	listen(flashctx,
+	set_listener(flashctx,
 		(struct progress_listener){.callback = progress_callback, .state = progress_state});
 }
 
 void flashrom_set_progress_callback_v2(struct flashrom_flashctx *flashctx,
 	flashrom_progress_callback_v2 *progress_callback, void *user_data)
 {
-	listen(flashctx, (struct progress_listener){
-				 .callback_v2 = progress_callback, .user_data = user_data});
+	set_listener(flashctx, (struct progress_listener){
+				       .callback_v2 = progress_callback, .user_data = user_data});
 }

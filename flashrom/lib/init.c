@@ -81,7 +81,7 @@ static bool is_wait_long_enough(void)
 	return clock_now_ns(&system_clock) - start_ns >= CHECKED_WAIT_US * NS_PER_US;
 }
 
-/* A part that describes itself need not have sizes in the table. */
+/* The size and page of a part that describes itself (SFDP) are not in the table. */
 static bool is_sound(const struct flash_chip *chip)
 {
 	if (chip->name == NULL || chip->driver == NULL || chip->identify == NULL)
@@ -155,11 +155,12 @@ int flashrom_programmer_shutdown(struct flashrom_programmer *flashprog)
 	return 0;
 }
 
-/* The supported parts and programmers, as lists that the caller owns. */
 const char *flashrom_version_info(void)
 {
 	return FLASHROM_VERSION;
 }
+
+/* The supported parts and programmers, as lists that the caller owns. */
 
 static size_t count_programmers(void)
 {

@@ -9,7 +9,7 @@
 #include "log.h"
 #include "programmer.h"
 
-/** A log that passes messages to the present log callback. */
+/** A log that passes messages to the log callback that is currently set. */
 extern const struct log caller_log;
 
 struct flashrom_programmer {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The clock and the sleeps of systems that the rig has no guests of, made from those of the guest.
- * The linker redirects the program's calls to this file (--wrap).
+ * Imitates old systems for which the rig has no guest: a clock that advances in steps of
+ * CLOCK_STEP_US, and sleeps that are cut to whole units of SLEEP_UNIT_US. Both use the guest's own
+ * clock and sleeps. The linker redirects the program's calls to this file (--wrap).
  */
 #include <errno.h>
 #include <sys/time.h>
@@ -31,7 +32,6 @@ int __wrap_gettimeofday(struct timeval *now, void *zone)
 	return result;
 }
 
-/* Cuts the length to whole units. */
 int __wrap_nanosleep(const struct timespec *length, struct timespec *left)
 {
 	struct timespec whole = *length;

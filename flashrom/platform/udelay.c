@@ -127,7 +127,7 @@ static int64_t now_ns(void)
 {
 	struct timespec now;
 
-	/* Without a clock no wait is possible, and returning would be a wait of no length. */
+	/* Without a clock no wait is possible, and returning would end the wait at once. */
 	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
 		abort();
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
@@ -139,7 +139,7 @@ static void watch_start(struct watch *watch)
 	watch->elapsed_ns = 0;
 }
 
-/* Returns true, because this clock is never in doubt. */
+/* Reads the clock. Returns true, because this clock is never stepped. */
 static bool watch_look(struct watch *watch)
 {
 	watch->elapsed_ns = now_ns() - watch->start_ns;
@@ -401,7 +401,10 @@ static int64_t margin_known_ns(void)
 }
 #endif
 
-/* At least an eighth is slept: the threshold promises a sleep, and sleeps teach the margin. */
+/*
+ * Sleeps at least an eighth of the wait: waits above the threshold must give up the CPU, and only
+ * sleeps can correct the margin.
+ */
 static void sleep_most(struct watch *watch, int64_t length_ns)
 {
 	const int64_t least_ns = length_ns / 8;

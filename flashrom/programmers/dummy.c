@@ -119,7 +119,7 @@ static void hold(const struct dummy *dummy, const struct fault *fault)
 		clock_delay_us(dummy->clock, (unsigned int)(fault->hold_ns / NS_PER_US));
 }
 
-/* Applies faults before the part gets the request. Returns -EIO if it never gets it. */
+/* Applies the faults of a request, before it reaches the part. Returns -EIO if it never does. */
 static int take_request(struct dummy *dummy)
 {
 	faults_count(&dummy->faults, FAULT_AT_REQUEST);
@@ -137,7 +137,7 @@ static void report_fault(void *context, const struct fault *fault, uint64_t nth)
 	dummy_record_fault(&dummy->record, clock_now_ns(dummy->clock), fault, nth);
 }
 
-/* The only fault of bytes that is accepted is `corrupt`, so each byte yields one byte. */
+/* `corrupt` is the only fault of bytes that makes_sense() accepts, so each byte yields one byte. */
 static void give_reply(struct dummy *dummy, uint8_t *reply, size_t bytes)
 {
 	hold(dummy, hit(dummy, FAULT_DELAY));

@@ -11,7 +11,7 @@ static bool is_on(const struct dummy_record *record)
 	return record->file.stream != NULL;
 }
 
-/* Returns the smallest step seen, or 1 if the clock did not move. */
+/* Returns the smallest step of the clock that was seen, or 1 if there was none. */
 static uint64_t measure_step_ns(const struct clock *clock)
 {
 	uint64_t before_ns = clock_now_ns(clock);
@@ -110,7 +110,7 @@ static void begin_command(struct dummy_record *record, uint64_t start_ns)
 	};
 }
 
-/* A cycle that breaks a rule becomes an event of its own. */
+/* A cycle that breaks a rule becomes a separate event. */
 void dummy_record_write_cycle(struct dummy_record *record, uint64_t start_ns, uint64_t end_ns,
 	const struct chip_facts *facts)
 {

@@ -16,8 +16,8 @@ struct dummy_record {
 };
 
 /**
- * Opens the events file at `path`; if that is NULL, nothing is recorded. Keeps a copy of `facts`
- * with this clock. Returns 0, or -errno (logged).
+ * Opens the events file at `path`; if that is NULL, nothing is recorded. Keeps a copy of `facts`,
+ * to which it adds the clock and the start time. Returns 0, or -errno (logged).
  */
 int dummy_record_begin(struct dummy_record *record, const char *path, const struct run_facts *facts,
 	const struct clock *clock, const struct log *log);

@@ -73,7 +73,7 @@ int linux_spi_attach(
 	return 0;
 }
 
-/* Opens a spidev of Linux, and sets its mode. Source: Linux Documentation/spi/spidev. */
+/* The limit of the kernel's spidev module, for each direction of a message. */
 #define BUFFER "/sys/module/spidev/parameters/bufsiz"
 #define BUFFER_BYTES 4096 /* the module's default */
 #define BUFFER_BYTES_MIN 512

@@ -25,7 +25,7 @@ static struct nicintel *nicintel_self(struct programmer *programmer)
 }
 
 /* A part that is smaller than the window appears several times in it. */
-static volatile uint8_t *cell_at(struct programmer *programmer, uint32_t address)
+static volatile uint8_t *byte_at(struct programmer *programmer, uint32_t address)
 {
 	return nicintel_self(programmer)->registers.flash + address % NICINTEL_WINDOW_BYTES;
 }
@@ -33,13 +33,13 @@ static volatile uint8_t *cell_at(struct programmer *programmer, uint32_t address
 static int read_bytes(struct programmer *programmer, uint32_t address, uint8_t *data, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
-		data[i] = *cell_at(programmer, address + (uint32_t)i);
+		data[i] = *byte_at(programmer, address + (uint32_t)i);
 	return 0;
 }
 
 static int write_byte(struct programmer *programmer, uint32_t address, uint8_t value)
 {
-	*cell_at(programmer, address) = value;
+	*byte_at(programmer, address) = value;
 	return 0;
 }
 
@@ -87,7 +87,6 @@ int nicintel_attach(const struct nicintel_registers *registers, struct programme
 	return 0;
 }
 
-/* Finds a card among the PCI devices, and maps its registers. */
 #define CONTROL_BYTES 4096
 #define CONTROL_REGION 0
 #define FLASH_REGION 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An SPI bus, each pin of which is a bit of a register: mode 0, the highest bit first. The card
- * must grant the bus before a command.
+ * An SPI bus that is driven by the bits of a register, one bit a pin: mode 0, most significant bit
+ * first. The card must grant the bus before a command.
  *
  * Source: Intel 82574 GbE Controller Family Datasheet, revision 3.4, "EEPROM/Flash Control
  * Register" and "Flash Access".
@@ -58,7 +58,7 @@ static void set_pins(const struct nicintel_spi *self, uint32_t pins)
 	clock_delay_us(self->clock, HALF_PERIOD_US);
 }
 
-/* The part samples a bit when the clock rises, and drives one after it fell. */
+/* The part samples a bit when the clock rises, and outputs its next one when the clock falls. */
 static uint8_t exchange(const struct nicintel_spi *self, uint8_t sent)
 {
 	uint8_t received = 0;
@@ -168,7 +168,7 @@ static uint32_t read_mapped(void *context, size_t at)
 	return *register_at(context, at);
 }
 
-/* Reads back, so that the write has reached the card before a wait begins. */
+/* Reads the register back, so that the write has reached the card before a wait begins. */
 static void write_mapped(void *context, size_t at, uint32_t value)
 {
 	*register_at(context, at) = value;

@@ -14,7 +14,7 @@
 
 #include "serprog_device.h"
 
-/* Enough to complete an interrupted request, unless it is an O_SPIOP or O_WRITEN with its data. */
+/* Enough bytes to complete an interrupted request, except an O_SPIOP or O_WRITEN with its data. */
 #define SYNC_NOPS 8
 #define SYNC_ANSWER_MS 500
 #define SYNC_QUIET_MS_MAX 1000
@@ -78,8 +78,8 @@ static bool is_made_of_answers(const uint8_t version[2])
 }
 
 /*
- * One attempt. The late answers of a slow device may look like the answer to SYNCNOP, but then the
- * version that follows also consists of answer bytes.
+ * Makes one attempt. The late answers of a slow device may look like the answer to SYNCNOP, but
+ * then the version that follows consists of ACKs and NAKs, too.
  */
 static int sync_once(struct serprog *serprog, uint32_t quiet_ms, bool first)
 {

@@ -71,7 +71,7 @@ int serprog_link_send(const struct serprog_link *link, const uint8_t *data, size
 	return 0;
 }
 
-/* Removes the filled front of a list of parts. */
+/* Removes the first `bytes` of a list of parts, which have been filled. */
 static void advance(struct iovec **parts, int *count, size_t bytes)
 {
 	while (*count > 0 && bytes >= (*parts)->iov_len) {
@@ -107,7 +107,7 @@ static ssize_t receive_some(
 	}
 }
 
-/* `first` is what the first byte has to be; NULL: anything. */
+/* Returns -EBADMSG if the first byte is not `*first`. With NULL it may have any value. */
 static int receive(const struct serprog_link *link, const uint8_t *first, struct iovec *parts,
 	int count, uint32_t silence_ms_max)
 {

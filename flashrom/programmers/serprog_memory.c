@@ -18,10 +18,10 @@
 #define OPBUF_WRITEB_BYTES 5
 #define OPBUF_WRITEN_BYTES 7 /* and the bytes written */
 
-/* The size for a device without Q_OPBUF: a page of 256 bytes and its command, and little more. */
+/* The assumed size for a device without Q_OPBUF: enough for a page of 256 bytes and its command. */
 #define OPBUF_BYTES_UNKNOWN 300
 
-/* The writes of the command before the bytes of a page. */
+/* The write cycles of the command that precedes the bytes of a page. */
 #define COMMAND_WRITES 3
 
 bool serprog_has_memory(const struct serprog *serprog)
@@ -61,7 +61,7 @@ static size_t burst_bytes(const struct serprog_opbuf *opbuf)
 	return left / run_cost * opbuf->run_bytes_max + run_within(left % run_cost);
 }
 
-/* A run is at most one O_WRITEN; a device without that gets each byte alone. */
+/* Sets the longest run: that of one O_WRITEN, or one byte if the device lacks that command. */
 static int read_run_limit(struct serprog *serprog)
 {
 	struct serprog_opbuf *opbuf = &serprog->opbuf;

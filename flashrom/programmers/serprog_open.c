@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parameters after -p serprog:, and the stream to the device; nothing here knows the protocol.
+/*
+ * The parameters after -p serprog:, and the stream to the device. The protocol is in serprog.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,7 @@ static int finish_connect(int fd)
 	return -error;
 }
 
-/* Nagle is off, because small requests wait for their answers. */
+/* Connects, with Nagle's algorithm off, because it would delay small requests. */
 static int connect_address(const struct addrinfo *address)
 {
 	const int on = 1;
@@ -136,7 +137,9 @@ static char *strip_brackets(char *host)
 	return host + 1;
 }
 
-/* Connects to "HOST:PORT" or "[::1]:PORT". Returns a descriptor, or -errno, logged but for -ENOMEM.
+/*
+ * Connects to "HOST:PORT" or "[::1]:PORT". Returns a descriptor, or -errno (logged, except
+ * -ENOMEM).
  */
 static int open_tcp(const char *host_port, const struct log *log)
 {
@@ -202,7 +205,7 @@ static int report_baud(const struct log *log, const char *baud)
 	return -EINVAL;
 }
 
-/* Opens "/dev/ttyX" or "/dev/ttyX:BAUD", raw. Returns the same. */
+/* Opens "/dev/ttyX" or "/dev/ttyX:BAUD" in raw mode. Returns as open_tcp() does. */
 static int open_tty(const char *device, const struct log *log)
 {
 	char *path = strdup(device);
@@ -266,7 +269,7 @@ static int take_chip_select(const char *cs, struct serprog_options *options, con
 	return 0;
 }
 
-/* Boards on a serial line may restart when it is opened, which takes seconds. */
+/* Devices on a serial line get more time, since a board may restart when the line is opened. */
 static int take_values(
 	const struct values *values, struct serprog_options *options, const struct log *log)
 {

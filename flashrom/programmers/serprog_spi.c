@@ -10,7 +10,7 @@
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + SERPROG_WRITE_BYTES_MAX)
 #define U24_LIMIT (UINT32_C(1) << 24)
 
-/* A program of one byte with opcode and address; an ID. */
+/* Opcode, address and one byte to program; a JEDEC ID. */
 #define WRITE_BYTES_NEEDED 5
 #define READ_BYTES_NEEDED 3
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of guests with an emulator: boots to the moment of the snapshot, then runs one cell.
+ * Process 1 of guests with an emulator: boots, pauses for the snapshot, then runs one cell.
  *
  *   boot -> emulator, on standby -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings,
  *        subject -> parcel -> PAUSE (the host reads the parcel and ends the machine)
@@ -28,7 +28,7 @@
 #define FDS_CLEAR 16 /* above the descriptors in `ends` */
 #define EMULATOR_READY_MS 60000
 #define EMULATOR_END_MS 60000
-#define GIVEN_UP_MS 1000 /* for a subject to notice that the emulator has hung up */
+#define HANG_UP_MS 1000 /* for a subject to notice that the emulator has disconnected it */
 
 uint64_t hypercall_virtual_ns(void)
 {
@@ -38,7 +38,7 @@ uint64_t hypercall_virtual_ns(void)
 struct emulator {
 	pid_t pid;
 	int ready;   /* a line arrives when the emulator listens */
-	int arrived; /* a byte arrives when it accepts its client, another when it gives that up */
+	int arrived; /* a byte arrives when it accepts its client, another when it disconnects it */
 	int release; /* a byte sent here lets it serve its client */
 	int words;   /* takes the rest of its command line */
 };
@@ -57,8 +57,8 @@ static const struct {
 	[PIPE_WORDS] = {7, false},
 };
 
-/* Gives the emulator's ends their numbers. */
-static void become(int *theirs)
+/* Moves the emulator's ends to the descriptors that `ends` assigns. */
+static void assign_descriptors(int *theirs)
 {
 	for (size_t i = 0; i < PIPES; i++)
 		theirs[i] = fcntl(theirs[i], F_DUPFD_CLOEXEC, FDS_CLEAR);
@@ -77,7 +77,7 @@ static int await_byte(int fd)
 	return read(fd, &first, 1) == 1 ? 0 : -EPIPE;
 }
 
-/* Starts the emulator, and waits until it needs to know its chip (`--standby`). */
+/* Starts the emulator, and waits until it is on standby (`--standby`), without its chip. */
 static int emulator_stand_by(struct emulator *emulator, const struct spec_words *words)
 {
 	int pipes[PIPES][2], ours[PIPES], theirs[PIPES];
@@ -97,7 +97,7 @@ static int emulator_stand_by(struct emulator *emulator, const struct spec_words 
 		if (chdir(CELL_FOLDER) < 0)
 			_exit(126);
 		process_redirect("emulator.log");
-		become(theirs);
+		assign_descriptors(theirs);
 		execv(words->word[0], words->word);
 		_exit(127);
 	}
@@ -129,7 +129,7 @@ static int write_words(int fd, const struct spec_words *words)
 }
 
 /* Sends the emulator the rest of its command line, and waits until it is ready. */
-static int emulator_tell(struct emulator *emulator, const struct spec_words *words)
+static int emulator_send_arguments(struct emulator *emulator, const struct spec_words *words)
 {
 	int error = write_words(emulator->words, words);
 
@@ -138,8 +138,8 @@ static int emulator_tell(struct emulator *emulator, const struct spec_words *wor
 }
 
 /*
- * Answers the emulator, which serves its new client only then: plain siblings have ended before the
- * first byte of the protocol.
+ * Runs the hazards that depend on the acceptance of the client, and only then lets the emulator
+ * serve it: so siblings without a schedule have ended before the first byte of the protocol.
  */
 static int answer_accept(struct emulator *emulator, struct hazards *hazards)
 {
@@ -156,7 +156,7 @@ static int answer_accept(struct emulator *emulator, struct hazards *hazards)
 
 static uint64_t end_soon_ns(uint64_t deadline_ns)
 {
-	uint64_t soon_ns = hypercall_virtual_ns() + GIVEN_UP_MS * NS_PER_MS;
+	uint64_t soon_ns = hypercall_virtual_ns() + HANG_UP_MS * NS_PER_MS;
 
 	return soon_ns < deadline_ns ? soon_ns : deadline_ns;
 }
@@ -173,7 +173,7 @@ static int accompany(
 
 		switch (process_await(arrived, subject, hazards_due_ns(hazards, *deadline_ns))) {
 		case PROCESS_READABLE:
-			/* There is only one client, so a second byte says that it was given up. */
+			/* A second byte means that the only client was disconnected. */
 			if (accepted) {
 				*deadline_ns = end_soon_ns(*deadline_ns);
 				arrived = -1;
@@ -221,7 +221,7 @@ static void end_emulator(const struct emulator *emulator, struct report *report)
 {
 	struct subject_end end;
 
-	/* The emulator ends after its client, but waits on if no client ever came. */
+	/* The emulator ends after its client. If none came, it is still waiting for one. */
 	kill(emulator->pid, SIGTERM);
 	process_reap(emulator->pid, hypercall_virtual_ns() + EMULATOR_END_MS * NS_PER_MS, &end);
 	hypercall_mark(MARK_EMULATOR_ENDED);
@@ -236,7 +236,7 @@ static void run_subject(const struct window *window, struct emulator *emulator,
 	struct hazards hazards;
 	uint64_t deadline_ns;
 	pid_t bridge, subject;
-	int error = emulator_tell(emulator, &spec->emulator);
+	int error = emulator_send_arguments(emulator, &spec->emulator);
 
 	if (report_failure(report, "the emulator did not get ready", error) < 0)
 		return;
@@ -273,7 +273,7 @@ static void run_cell(const struct window *window, struct emulator *emulator, str
 	run_subject(window, emulator, report, spec);
 }
 
-/* Starts the emulator with the words in the image, up to the point where it waits for its chip. */
+/* Starts the emulator with the arguments in the image, and waits until it is on standby. */
 static int prepare_emulator(struct emulator *emulator)
 {
 	struct spec_words words;

@@ -25,28 +25,28 @@
 #define CALLS_MAX 100
 #define CALL_PAUSE_MS 50
 
-static int set_address(int any, unsigned long what, const char *address)
+static int set_address(int control, unsigned long what, const char *address)
 {
 	struct ifreq request = {.ifr_name = CARD};
 	struct sockaddr_in place = {.sin_family = AF_INET};
 
 	inet_pton(AF_INET, address, &place.sin_addr);
 	memcpy(&request.ifr_addr, &place, sizeof(place));
-	return ioctl(any, what, &request) < 0 ? -errno : 0;
+	return ioctl(control, what, &request) < 0 ? -errno : 0;
 }
 
 /* Sets no route beyond the card's own network: the guest can reach only the host. */
 static int bring_up_card(void)
 {
-	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int error;
 
-	if (any < 0)
+	if (control < 0)
 		return -errno;
-	error = set_address(any, SIOCSIFADDR, OUR_ADDRESS);
+	error = set_address(control, SIOCSIFADDR, OUR_ADDRESS);
 	if (!error)
-		error = set_address(any, SIOCSIFNETMASK, OUR_NETWORK);
-	close(any);
+		error = set_address(control, SIOCSIFNETMASK, OUR_NETWORK);
+	close(control);
 	return error ? error : guest_bring_up(CARD);
 }
 
@@ -74,7 +74,7 @@ int channel_open(uint16_t port)
 
 	if (error)
 		return error;
-	/* The link comes up a moment after the card. */
+	/* The link comes up a little later than the card. */
 	for (unsigned int calls = 0; calls < CALLS_MAX; calls++) {
 		int channel = call_host(port);
 
@@ -94,8 +94,8 @@ int channel_say(int channel, const char *word)
 	return send(channel, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -EPIPE;
 }
 
-/* Reads one line, without its end. Reads byte by byte, to leave what follows in the socket. */
-static int hear(int channel, char *line)
+/* Reads one line, and removes its end. Reads byte by byte, to leave what follows in the socket. */
+static int read_line(int channel, char *line)
 {
 	for (size_t i = 0; i < LINE_BYTES; i++) {
 		if (read(channel, &line[i], 1) != 1)
@@ -108,16 +108,16 @@ static int hear(int channel, char *line)
 	return -EPROTO;
 }
 
-static int answer(int channel, const char *question)
+static int answer(int channel, const char *word)
 {
 	char line[LINE_BYTES];
 
-	/* For these two the subject has ended meanwhile, so there is nothing to do. */
-	if (strcmp(question, "accepted") == 0)
+	/* These two can come after the end of the subject; then there is nothing left to do. */
+	if (strcmp(word, "accepted") == 0)
 		return channel_say(channel, "released");
-	if (strcmp(question, "alone") == 0)
+	if (strcmp(word, "alone") == 0)
 		return 0;
-	if (strcmp(question, "clock") != 0)
+	if (strcmp(word, "clock") != 0)
 		return -EPROTO;
 	snprintf(line, sizeof(line), "%" PRIu64, hypercall_virtual_ns());
 	return channel_say(channel, line);
@@ -128,7 +128,7 @@ int channel_await(int channel, const char *word)
 	char line[LINE_BYTES];
 
 	for (;;) {
-		int error = hear(channel, line);
+		int error = read_line(channel, line);
 
 		if (error)
 			return error;

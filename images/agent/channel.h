@@ -8,9 +8,9 @@
  *   NS
  *                          go   start the subject
  *   started                     the subject runs
- *                    accepted   the emulator has accepted the subject, and waits with its service
- *   released                    the hazards of that moment are done
- *                       alone   the emulator gave the subject up: end it, if it still runs
+ *                    accepted   the emulator has accepted the subject, but does not serve it yet
+ *   released                    the hazards that depend on this have run: serve it
+ *                       alone   the emulator disconnected the subject: end it, if it still runs
  *   ended                       the subject has ended; the host may ask for the time again
  *                      finish   leave the results, and stop
  */
@@ -26,7 +26,7 @@ int channel_open(uint16_t port);
 int channel_say(int channel, const char *word);
 
 /*
- * Answers the host's questions until it says `word`. Returns 0, -EPROTO for an unknown word, or
+ * Answers what the host sends, until that is `word`. Returns 0, -EPROTO for an unknown word, or
  * -EPIPE if the host is gone.
  */
 int channel_await(int channel, const char *word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of guests whose chip is in QEMU, behind the registers of a programmer: boots to the
- * moment of the snapshot, then runs one cell. There is no emulator.
+ * Process 1 of guests whose chip is in QEMU, behind the registers of a programmer: boots, pauses
+ * for the snapshot, then runs one cell. There is no emulator.
  *
  *   boot -> settle -> PAUSE (the snapshot) -> fetch the cell -> siblings, subject -> parcel
  *        -> PAUSE (the host reads the parcel and ends the machine)
@@ -30,7 +30,10 @@ uint64_t hypercall_virtual_ns(void)
 	return counter_read_ns();
 }
 
-/* Watches the paths, one a line, with a new descriptor. Source: inotify(7). */
+/*
+ * Watches for opens of the paths, one a line. Returns a new inotify descriptor, or a negative
+ * errno. Source: inotify(7).
+ */
 static int watch_paths(char *paths)
 {
 	int watch = inotify_init1(IN_CLOEXEC);
@@ -51,9 +54,9 @@ static int watch_paths(char *paths)
 
 /*
  * Returns a descriptor that becomes readable when the subject opens a file that leads to its
- * programmer, or a negative errno. Devices have no permission events, which could delay an open().
- * But the agent has a higher priority on the same core, so the subject continues only when the
- * agent is done.
+ * programmer, or a negative errno. inotify does not delay the open(), and devices have no
+ * permission events, which would. But the agent has a higher priority on the same core, so the
+ * subject continues only when the agent is done.
  */
 static int watch_opening(void)
 {
@@ -64,7 +67,10 @@ static int watch_opening(void)
 	return watch;
 }
 
-/* Ends plain siblings before the subject reaches a register. */
+/*
+ * Runs the hazards that wait for the subject to open its programmer: siblings without a schedule
+ * have ended before it reaches a register.
+ */
 static void answer_opening(int *watch, struct hazards *hazards)
 {
 	report_moment(hazards->report, "accept", NULL, 0);
@@ -140,7 +146,7 @@ int main(void)
 	guest_require(devices_enable(), "devices cannot be turned on");
 	guest_require(
 		devices_load_modules(MODULES_FOLDER), "a module of the kernel cannot be loaded");
-	guest_require(devices_bind_spidev(), "a device on SPI cannot be opened to programs");
+	guest_require(devices_bind_spidev(), "no spidev for a device on an SPI bus");
 	guest_take_snapshot(&report);
 
 	run_cell(&window, &report, &spec);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's devices, and their drivers: modules of its kernel. All return 0 or a negative errno.
+/*
+ * The guest's devices, and their drivers, which are modules of its kernel. All functions return 0
+ * or a negative errno.
  */
 #ifndef AGENT_DEVICES_H
 #define AGENT_DEVICES_H
 
 /*
- * Enables all PCI devices, and an ICH9's chipset registers, as a machine's firmware does; these
- * guests have none. Call it before the modules: sysfs cannot enable a device that has a driver.
+ * Enables all PCI devices, and an ICH9's chipset registers. On other machines the firmware does
+ * that; these guests have none. Call it before the modules: sysfs cannot enable a device that has a
+ * driver.
  */
 int devices_enable(void);
 

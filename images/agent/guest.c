@@ -132,12 +132,12 @@ int guest_make_image(const struct spec_image *image)
 int guest_bring_up(const char *interface)
 {
 	struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
-	int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int error;
 
 	strncpy(request.ifr_name, interface, IFNAMSIZ - 1);
-	error = any < 0 || ioctl(any, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
-	close(any);
+	error = control < 0 || ioctl(control, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
+	close(control);
 	return error;
 }
 
@@ -145,7 +145,7 @@ int guest_bring_up(const char *interface)
  * Stops work of the kernel in idle guests: compaction examines the memory twice a second, and
  * statistics are gathered once a second (sysctl/vm.rst). Not all kernels have these settings.
  */
-static void be_quiet(void)
+static void quiet_kernel(void)
 {
 	guest_write_text("/proc/sys/vm/compaction_proactiveness", "0");
 	guest_write_text("/proc/sys/vm/stat_interval", "100000");
@@ -173,8 +173,8 @@ static int change_settings(void)
 /*
  * Makes the kernel's random numbers ready, as on a machine that has been up for a while. A guest
  * cannot gather entropy, and a kernel whose generator is not ready needs thousands of instructions
- * for each number; on arm64 it needs one for each system call, unless randomize_kstack_offset is
- * off. The seed is the same in each guest, so that times stay the same (random(4)).
+ * for each number; on arm64 each system call takes such a number, unless randomize_kstack_offset is
+ * off. The seed is the same in all guests, so that times stay the same (random(4)).
  */
 static int seed_random(void)
 {
@@ -228,17 +228,17 @@ void guest_begin(struct window *window)
 	if (!error)
 		error = change_settings();
 	if (!error)
-		be_quiet();
+		quiet_kernel();
 	if (!error)
 		error = process_init();
 	guest_require(error, "no network or no real-time priority");
 }
 
 /*
- * Reports how far the virtual clock advanced during the pause: QEMU's main loop takes the stopped
- * CPU for an idle one, and skips to the next timer. This must be this CPU's tick, so all other CPUs
- * must have been idle for long. Otherwise the CPU that continues first would depend on what QEMU
- * did before (rig/delayrig/machine/device_state.py).
+ * Also reports how far the virtual clock advanced during the pause: QEMU's main loop treats the
+ * stopped CPU as idle, and advances the clock to the next timer. That timer must be the tick of
+ * this CPU, so all other CPUs must have been idle for long. Otherwise the CPU that continues first
+ * would depend on what QEMU did before (rig/delayrig/machine/device_state.py).
  */
 void guest_take_snapshot(struct report *report)
 {

@@ -37,13 +37,13 @@ int guest_unpack(const struct window *window, const char *fw_cfg_name, const cha
 /* Returns the text of a file, to be freed, or NULL with errno, ENODATA if it is empty. */
 char *guest_read_text(const char *path);
 
-/* Writes to an existing file, with one write(). Returns 0, -EIO for a part, or a negative errno. */
+/* Writes to an existing file, by one write(). Returns 0, -EIO if short, or a negative errno. */
 int guest_write_text(const char *path, const char *text);
 
 /* Waits until the file exists, for about 10 s at most. Returns 0 or -ETIMEDOUT. */
 int guest_await_file(const char *path);
 
-/* Makes one image of a spec. Returns 0 or a negative errno. */
+/* Creates the file of an `image` line of the spec. Returns 0 or a negative errno. */
 int guest_make_image(const struct spec_image *image);
 
 /*

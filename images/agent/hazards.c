@@ -46,7 +46,7 @@ static int begin_crowd(struct hazards *hazards)
 	return report_failure(hazards->report, "the crowd of hogs did not start", error);
 }
 
-/* Siblings with a schedule keep to it. Plain siblings run until the emulator accepts. */
+/* Siblings with a schedule keep to it. Others run until the emulator accepts its client. */
 static bool siblings_scheduled(const struct hazards *hazards)
 {
 	return hazards->spec->hazards.siblings_schedule.count > 0;
@@ -82,8 +82,8 @@ static int begin_memory_hog(struct hazards *hazards)
 
 /*
  * A core that has used up its real-time share runs no real-time task, so it would stop the emulator
- * and the agent, too. So the agent joins the emulator on another core than the subject's, where the
- * emulator needs no real-time priority.
+ * and the agent, too. With this hazard the emulator therefore runs on another core than the
+ * subject, where it needs no real-time priority, and the agent moves there.
  */
 static int begin_rt_throttle(struct hazards *hazards)
 {

@@ -31,9 +31,9 @@ int stops_start(struct stops *stops, pid_t subject, unsigned int hz);
 /* Ends the stops, and returns how often the subject was stopped. */
 uint64_t stops_end(struct stops *stops);
 
-/* Moves a subject from core to core while it runs, and takes cores away and gives them back. */
+/* Moves a subject from core to core while it runs, and takes cores offline and back online. */
 
-/* A regular event, and the random draws that it makes. */
+/* A regular event, with its random numbers. */
 struct movement_beat {
 	uint64_t period_ns; /* 0: never */
 	uint64_t due_ns;
@@ -47,7 +47,7 @@ struct movement {
 	pid_t subject;
 	unsigned int cores; /* the number of cores, if a beat needs it */
 	unsigned int core;  /* the core that the subject was moved to last */
-	unsigned int gone;  /* the core that was taken away; 0: none */
+	unsigned int gone;  /* the core that is offline; 0: none */
 	uint64_t move_due_ns;
 	struct movement_beat migrate;
 	struct movement_beat hotplug;
@@ -57,12 +57,12 @@ struct movement {
 void movement_begin(struct movement *movement, const struct spec_movement *spec,
 	struct report *report, pid_t subject);
 
-/* Plans, or makes, the move that counts from the emulator's acceptance of the subject. */
+/* Plans the move that counts from the emulator's acceptance of the subject, or makes it at once. */
 void movement_accepted(struct movement *movement);
 
 void movement_run_due(struct movement *movement, uint64_t now_ns);
 
-/* Gives the core back that was taken away, and reports the numbers of events. */
+/* Brings an offline core back online, and reports the numbers of events. */
 void movement_end(struct movement *movement);
 
 /* Processes that only count: busy siblings on other cores, hogs on the subject's core. */
@@ -98,7 +98,10 @@ void loops_end(struct loops *loops);
 
 /* A process that keeps touching new memory, so that the kernel must always reclaim some. */
 
-/* Starts the hog on the subject's core, waits until the kernel reclaims. 0 or a negative errno. */
+/*
+ * Starts the hog on the subject's core, and waits until the kernel reclaims memory. Returns 0 or a
+ * negative errno.
+ */
 int memory_hog_start(pid_t *hog);
 
 /* Ends the process, unless it is 0. */
@@ -128,8 +131,8 @@ struct hazards {
 };
 
 /*
- * Begins the hazards that come before the subject; `emulator` is the emulator's process. Returns 0,
- * or a negative errno with the reason in the report.
+ * Begins the hazards that start before the subject; `emulator` is the emulator's process. Returns
+ * 0, or a negative errno with the reason in the report.
  */
 int hazards_begin(
 	struct hazards *hazards, const struct spec *spec, struct report *report, pid_t emulator);
@@ -141,8 +144,8 @@ void hazards_subject_starts(struct hazards *hazards);
 int hazards_subject_started(struct hazards *hazards, pid_t subject);
 
 /*
- * Runs the hazards of the moment at which the emulator has accepted the subject. `printed_bytes`
- * is how much the subject has printed, which shows if its calibration was over.
+ * Runs the hazards that depend on the emulator's acceptance of the subject. `printed_bytes` is the
+ * size of the subject's output so far, which shows if its calibration is over.
  */
 void hazards_subject_accepted(struct hazards *hazards, uint64_t printed_bytes);
 

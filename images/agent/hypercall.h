@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's synchronous ways to the host: a pause, files in, and marks for a trace. The agent's
- * clock is here, too.
+ * The guest's synchronous calls to the host: a pause, the fetch of a file, and a mark in a trace.
+ * The agent's clock is here, too.
  *
- * All of these ways are port or memory accesses that QEMU serves before the next guest instruction
+ * Each of these calls is a port or memory access that QEMU serves before the next guest instruction
  * runs, so none of them depends on host timing (serial lines and virtio queues do).
  *
  * Sources: QEMU docs/specs/pvpanic, docs/specs/fw_cfg (DMA interface).
@@ -21,7 +21,7 @@
 
 /*
  * Returns the agent's clock in ns; each agent's main file defines it. Under icount it is QEMU's
- * virtual clock, read from the raw counter as in the emulator. In a guest of real time it is
+ * virtual clock, read from the raw counter as in the emulator. In the live lane it is
  * CLOCK_MONOTONIC, which the host compares with its own.
  */
 uint64_t hypercall_virtual_ns(void);
@@ -45,7 +45,7 @@ enum hypercall_mark {
 void hypercall_mark(enum hypercall_mark mark);
 
 /*
- * Copies the fw_cfg file `name` into the window, and sets `*content` and `*bytes` to it there.
+ * Copies the fw_cfg file `name` into the window, and sets `*content` and `*bytes` to that copy.
  * Returns 0, -ENOENT if QEMU has no such file, -ENOSPC if it is larger than the window, or -EIO.
  */
 int hypercall_fetch(
@@ -59,7 +59,7 @@ int hypercall_fetch(
 /* Gets access to the devices; call it first. Returns 0 or a negative errno. */
 int hypercall_init(void);
 
-/* Gives up port access, in a child: the kernel would handle it at each context switch. */
+/* Drops port access in a child, because the kernel would handle it at each context switch. */
 void hypercall_leave(void);
 
 /* The pvpanic device's bit for a guest that panicked (QEMU docs/specs/pvpanic). */

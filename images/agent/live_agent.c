@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Process 1 of guests of the live lane, in which time is real: boots, loads the driver of its
+ * Process 1 of guests of the live lane, which runs in real time: boots, loads the driver of its
  * network card, connects to the host, and runs one cell.
  *
  *   boot -> card -> connect -> cell -> parcel -> PAUSE (the host reads the parcel)
@@ -37,7 +37,10 @@ uint64_t hypercall_virtual_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Waits until the kernel has measured the counter's rate again, about a second after the boot. */
+/*
+ * Waits until the kernel has replaced the clocksource tsc-early: about a second after the boot it
+ * has measured the counter's rate again.
+ */
 static int await_settled_clock(void)
 {
 	for (unsigned int looks = 0; looks < LOOKS_MAX; looks++) {
@@ -53,7 +56,7 @@ static int await_settled_clock(void)
 	return -ETIMEDOUT;
 }
 
-/* Answers the host, whose emulator serves its new client only then. */
+/* Runs the hazards that depend on the acceptance of the client; only then is it served. */
 static int answer_accept(int channel, struct hazards *hazards)
 {
 	int error = channel_await(channel, "accepted");
@@ -74,7 +77,7 @@ static int accompany(int channel, struct hazards *hazards, pid_t subject, uint64
 
 		switch (process_await(channel, subject, hazards_due_ns(hazards, *deadline_ns))) {
 		case PROCESS_READABLE:
-			/* There is only one client, so the next word says that it was given up. */
+			/* The next word means that the only client was disconnected. */
 			error = accepted ? channel_await(channel, "alone")
 					 : answer_accept(channel, hazards);
 			if (error)
