@@ -98,7 +98,8 @@ static int confine(const struct program *program)
 	if (program->realtime_denied &&
 		(setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0))
 		return -errno;
-	/* A write beyond the limit ends the process (SIGXFSZ): a guest has no memory to spare. */
+	/* A write beyond the limit ends the process (SIGXFSZ): the files are in the guest's memory.
+	 */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
 	if (program->refused)
@@ -109,8 +110,8 @@ static int confine(const struct program *program)
 }
 
 /*
- * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. Ends the child and
- * returns the error if later children would keep that uptime.
+ * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. If the caller cannot
+ * return to the machine's clocks for later children, kills the child and returns the error.
  */
 static pid_t fork_at(uint64_t uptime_ns)
 {

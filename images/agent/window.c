@@ -27,7 +27,7 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 		bytes = mmap(NULL, size_bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
 	close(file);
-	/* Otherwise every child would get page tables for all of it. */
+	/* Without MADV_DONTFORK every child would get page tables for the whole window. */
 	if (bytes == MAP_FAILED || madvise(memory, size_bytes, MADV_DONTFORK) < 0 ||
 		madvise(bytes, size_bytes, MADV_DONTFORK) < 0)
 		return -errno;
@@ -36,7 +36,7 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 	return 0;
 }
 
-/* Copies whole words: a window consists of pages, so the last word is inside, too. */
+/* Copies whole words. The last one is inside the window, too, which consists of pages. */
 static void copy_words(void *to, const void *from, size_t count)
 {
 	volatile uint64_t *words_to = to;
