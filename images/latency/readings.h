@@ -47,14 +47,13 @@ int64_t ticks_now(int64_t cpu);
 struct statistics {
 	size_t count;
 	int64_t mean_ns;
-	int64_t deviation_ns; /* of the sample, with divisor count - 1; 0 for a single reading */
+	int64_t deviation_ns; /* the sample deviation (divisor count - 1); 0 for a single reading */
 	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the largest */
 };
 
 /*
  * Sorts `readings_ns` and computes the statistics. quantile_ns[p] is the nearest-rank percentile:
- * the least reading that is equal to or above p % of all readings. All fields are 0 if `count` is
- * 0.
+ * the least reading that is equal to or above p % of all readings. All are 0 if `count` is 0.
  */
 void statistics_fold(int64_t *readings_ns, size_t count, struct statistics *out);
 
