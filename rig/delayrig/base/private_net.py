@@ -26,7 +26,7 @@ READY, LISTEN = b"ready", b"listen"
 WAIT_S = 20
 MESSAGE_BYTES = 512
 BACKLOG = 8
-NO_NETWORK = "no network of its own is to be had"
+NO_NETWORK = "no private network"
 
 
 class PrivateNet:
@@ -47,7 +47,7 @@ class PrivateNet:
         said = self._ours.recv(MESSAGE_BYTES)
         if said != READY:
             self.close()
-            raise OSError(said.decode(errors="replace") or f"{NO_NETWORK}: nothing was said")
+            raise OSError(said.decode(errors="replace") or f"{NO_NETWORK}: no answer")
 
     @property
     def folder(self) -> str:
@@ -110,7 +110,7 @@ def enter_private_net() -> None:
 
 
 def _leave_networks() -> None:
-    """Enters a new network namespace. Without being root, it enters a new user namespace, too."""
+    """Enters a new network namespace, and a new user namespace if this process is not root."""
     user, group, is_root = os.geteuid(), os.getegid(), os.geteuid() == 0
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET | (0 if is_root else CLONE_NEWUSER)) != 0:

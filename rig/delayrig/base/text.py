@@ -18,7 +18,7 @@ AGAIN_OPTIONS = {
     *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
     *("--from", "--run", "--limit-s", "--delay-symbol", "--delay-offset"),
 }
-"""The options of a command that only runs a subject in a guest, or confined."""
+"""The options of a command that only runs a subject, in a guest or in a sandbox."""
 
 
 def shown(text: str) -> str:
@@ -33,7 +33,7 @@ def again(rerun: str) -> str:
     """
     if runs_a_cell(rerun):
         return f"again: {rerun}"
-    return f"the results say of running it again, in their own words: {rerun!a}"
+    return f"the results have a command that may do more than run the cell: {rerun!a}"
 
 
 def runs_a_cell(rerun: str) -> bool:
