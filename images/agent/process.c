@@ -115,16 +115,16 @@ static int confine(const struct program *program)
  */
 static pid_t fork_at(uint64_t uptime_ns)
 {
-	int ours = uptime_ns ? uptime_begin(uptime_ns) : -1;
+	int own_clocks = uptime_ns ? uptime_begin(uptime_ns) : -1;
 	int error;
 	pid_t pid;
 
-	if (uptime_ns && ours < 0)
-		return ours;
+	if (uptime_ns && own_clocks < 0)
+		return own_clocks;
 	pid = fork();
 	if (pid < 0)
 		pid = -errno;
-	error = pid != 0 && ours >= 0 ? uptime_end(ours) : 0;
+	error = pid != 0 && own_clocks >= 0 ? uptime_end(own_clocks) : 0;
 	if (!error || pid < 0)
 		return pid;
 	kill(pid, SIGKILL);

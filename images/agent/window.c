@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #if defined(__aarch64__) || defined(__arm__)
-#define LIKE_A_DEVICE true
+#define MAPPED_AS_DEVICE true
 #else
-#define LIKE_A_DEVICE false
+#define MAPPED_AS_DEVICE false
 #endif
 
 int window_open(struct window *window, uint64_t address, size_t size_bytes)
@@ -23,7 +23,7 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 		return -errno;
 	memory = mmap(NULL, size_bytes, rights, MAP_SHARED, file, (off_t)address);
 	bytes = memory;
-	if (memory != MAP_FAILED && LIKE_A_DEVICE)
+	if (memory != MAP_FAILED && MAPPED_AS_DEVICE)
 		bytes = mmap(NULL, size_bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
 	close(file);

@@ -45,8 +45,8 @@ def words_for_folders(paths: Iterable[Path]) -> list[str]:
     Parents that bubblewrap makes by itself are closed to other users.
     """
     found = {folder for path in paths for folder in path.parents}
-    mine = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
-    return [word for folder in mine for word in ("--perms", "0755", "--dir", str(folder))]
+    added = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
+    return [word for folder in added for word in ("--perms", "0755", "--dir", str(folder))]
 
 
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
@@ -97,6 +97,6 @@ def missing_confinement() -> str:
         return str(error)
     if done.returncode == 0:
         return ""
-    said = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    what = NO_NETWORK if said.startswith(f"{words[0]}:") else "bubblewrap does not work"
-    return f"{what}: {said}"
+    message = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+    what = NO_NETWORK if message.startswith(f"{words[0]}:") else "bubblewrap does not work"
+    return f"{what}: {message}"

@@ -42,13 +42,13 @@ def run_child(
     try:
         with child:
             try:
-                said, complained = child.communicate(given)
+                output, errors = child.communicate(given)
             except BaseException:
                 _end(child, signal.SIGTERM)
                 raise
     finally:
         _running.discard(child)
-    return subprocess.CompletedProcess(argv, child.returncode, said, complained)
+    return subprocess.CompletedProcess(argv, child.returncode, output, errors)
 
 
 def pause(seconds: float) -> None:

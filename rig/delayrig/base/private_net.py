@@ -44,10 +44,10 @@ class PrivateNet:
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, "PYTHONPATH": package},
             )
-        said = self._ours.recv(MESSAGE_BYTES)
-        if said != READY:
+        answer = self._ours.recv(MESSAGE_BYTES)
+        if answer != READY:
             self.close()
-            raise OSError(said.decode(errors="replace") or f"{NO_NETWORK}: no answer")
+            raise OSError(answer.decode(errors="replace") or f"{NO_NETWORK}: no answer")
 
     @property
     def folder(self) -> str:
@@ -102,8 +102,8 @@ def enter_private_net() -> None:
     try:
         _leave_networks()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
-            flags = INTERFACE.unpack(asked)[1]
+            interface = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
+            flags = INTERFACE.unpack(interface)[1]
             fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
     except OSError as error:
         raise OSError(f"{NO_NETWORK}: {error}") from error

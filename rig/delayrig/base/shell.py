@@ -40,12 +40,12 @@ def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProce
         with child:
             try:
                 _unblock_signals()
-                said, complained = child.communicate()
+                output, errors = child.communicate()
             except BaseException:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
                 raise
-    return subprocess.CompletedProcess(command, child.returncode, said or "", complained or "")
+    return subprocess.CompletedProcess(command, child.returncode, output or "", errors or "")
 
 
 def _unblock_signals() -> None:

@@ -90,5 +90,5 @@ def log_tail(log: bytes, lines: int = TAIL_LINES) -> str:
 def last_lines(log: bytes, lines: int = TAIL_LINES) -> list[str]:
     """Returns the last lines of a log that are not blank. A long line is cut."""
     text = shown(log[-lines * 4 * TAIL_LINE_MAX :].decode("utf-8", errors="replace"))
-    said = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
-    return [one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in said]
+    last = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
+    return [one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in last]

@@ -69,9 +69,9 @@ def find_engine() -> Engine:
     """Returns the first engine that works."""
     present = present_engines()
     for name in present:
-        said = answer(ROOTLESS[name])
-        if said[:1].strip():
-            return Engine(name=name, user=inside_user(name, said, (os.getuid(), os.getgid())))
+        facts = answer(ROOTLESS[name])
+        if facts[:1].strip():
+            return Engine(name=name, user=inside_user(name, facts, (os.getuid(), os.getgid())))
     if present:
         raise SetupError(
             f"{' and '.join(present)} is installed, but does not work for you",
@@ -82,13 +82,13 @@ def find_engine() -> Engine:
     raise SetupError("neither podman nor docker is installed", f"install podman{how}")
 
 
-def inside_user(name: str, said: str, user: tuple[int, int]) -> tuple[int, int]:
+def inside_user(name: str, facts: str, user: tuple[int, int]) -> tuple[int, int]:
     """Returns the user and group that the rig has inside the container.
 
     In a rootless engine, root inside is `user` outside. podman has no service that is root, so root
     inside is always `user`. docker's service may be root; then the rig has the ids of `user`.
     """
-    rootless = name == "podman" or "name=rootless" in said
+    rootless = name == "podman" or "name=rootless" in facts
     return (0, 0) if rootless else user
 
 

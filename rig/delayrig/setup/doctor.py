@@ -141,8 +141,8 @@ def _check_libvirt(context: Context) -> Finding:
             return problem(why, f"{SET_UP}; {QEMU} may be broken")
     if done.returncode == 0:
         return ok(f"embedded driver works, version {done.stdout.strip()}")
-    said = done.stderr.strip().splitlines() or ["no message"]
-    return problem(f"embedded driver does not open: {said[-1]}", SET_UP)
+    errors = done.stderr.strip().splitlines() or ["no message"]
+    return problem(f"embedded driver does not open: {errors[-1]}", SET_UP)
 
 
 def check_machine(context: Context) -> None:

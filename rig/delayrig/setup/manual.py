@@ -136,8 +136,8 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
     for word, words in entries:
         child = texts.get(f"{name} {word}".strip())
         # The list of commands shortens their descriptions, so take a command's own.
-        said = sentence(child) if child else joined(words)
-        yield from (".TP", f".B {roff(word)}", roff(said))
+        about = sentence(child) if child else joined(words)
+        yield from (".TP", f".B {roff(word)}", roff(about))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ def _python(text: str, python: str = sys.executable) -> str:
     return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
 
 
-def _last_line(said: str) -> str:
-    return (said.strip().splitlines() or ["it printed nothing"])[-1]
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it printed nothing"])[-1]
 
 
 def _check_user(_context: Context) -> Finding:
@@ -88,8 +88,8 @@ def _check_sandbox(context: Context) -> Finding:
     words += ["-monitor", "stdio"]
     done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)
     if done.returncode != 0:
-        said = _last_line(done.stderr.decode(errors="replace"))
-        return problem(f"QEMU does not start with it: {said}", "install a QEMU with seccomp")
+        error = _last_line(done.stderr.decode(errors="replace"))
+        return problem(f"QEMU does not start with it: {error}", "install a QEMU with seccomp")
     return ok(sandbox)
 
 
