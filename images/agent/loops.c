@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TURNS_STRIDE ((size_t)8) /* uint64_t a cache line */
+#define TURNS_STRIDE ((size_t)8) /* a cache line, in uint64_t */
 #define LOOKS_MAX 10000
 
 static bool all_turned(const struct loops *loops, const uint64_t *before)
@@ -93,8 +93,9 @@ static void signal_all(const struct loops *loops, int signal)
 }
 
 /*
- * Waits until all loops have stopped or ended. Polls, so that the agent keeps its core and the
- * subject cannot run before. But loops on that core can stop only while the agent sleeps.
+ * Waits until all loops have stopped or ended. The agent polls without sleeping, so the subject,
+ * which shares its core, cannot run meanwhile. Loops on that core stop only while the agent sleeps,
+ * so for them waitpid() blocks.
  */
 static void await_all(const struct loops *loops, int options)
 {

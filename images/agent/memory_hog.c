@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A guest has neither swap nor disk, so the kernel can reclaim only memory that was given back with
- * MADV_FREE. The hog walks in a circle through more memory than the guest has, holds HELD_CHUNKS at
- * a time, and gives the rest back.
+ * MADV_FREE. The hog touches an area of one and a half times the free memory, chunk by chunk and
+ * again from the start. It keeps the last HELD_CHUNKS chunks, and gives the others back.
  *
  * Sources: madvise(2), proc(5).
  */

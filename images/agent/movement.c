@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* splitmix64: every seed will do, and equal seeds give equal draws. */
+/* Draws a number by splitmix64, which accepts any seed. */
 static uint64_t draw(struct movement_beat *beat)
 {
 	return noise_mix(beat->state += NOISE_GOLDEN);
@@ -29,8 +29,8 @@ static struct movement_beat begin_beat(const struct spec_draws *spec, uint64_t n
 	return beat;
 }
 
-/* Reports a failure, unless the subject has ended or the core does not exist. */
-static void failed(struct movement *movement, const char *what, int error)
+/* Reports an error, unless the subject has ended or the core does not exist. */
+static void report_unless_gone(struct movement *movement, const char *what, int error)
 {
 	if (error != -ESRCH && error != -ENOENT)
 		report_failure(movement->report, what, error);
@@ -65,7 +65,8 @@ static int move_process(pid_t pid, unsigned int core)
 
 static void move_to(struct movement *movement, unsigned int core)
 {
-	failed(movement, "the subject cannot be moved", move_process(movement->subject, core));
+	report_unless_gone(
+		movement, "the subject cannot be moved", move_process(movement->subject, core));
 	movement->core = core;
 }
 
@@ -100,12 +101,13 @@ static int switch_core(unsigned int core, const char *on)
 static void give_core_back(struct movement *movement)
 {
 	if (movement->gone)
-		failed(movement, "a core did not come back", switch_core(movement->gone, "1"));
+		report_unless_gone(
+			movement, "a core did not come back", switch_core(movement->gone, "1"));
 	movement->gone = 0;
 }
 
-/* Takes away a random core but the first; the next call gives it back. */
-static void plug(struct movement *movement)
+/* Takes a random core offline, but never the first; the next call brings it back online. */
+static void toggle_core(struct movement *movement)
 {
 	unsigned int others = movement->cores - 1;
 
@@ -117,7 +119,8 @@ static void plug(struct movement *movement)
 	if (others == 0)
 		return;
 	movement->gone = 1 + (unsigned int)(draw(&movement->hotplug) % others);
-	failed(movement, "a core cannot be taken away", switch_core(movement->gone, "0"));
+	report_unless_gone(
+		movement, "a core cannot be taken away", switch_core(movement->gone, "0"));
 }
 
 static void plan_move(struct movement *movement, uint64_t now_ns)
@@ -163,7 +166,7 @@ void movement_run_due(struct movement *movement, uint64_t now_ns)
 		movement->migrate.due_ns = now_ns + movement->migrate.period_ns;
 	}
 	if (now_ns >= movement->hotplug.due_ns) {
-		plug(movement);
+		toggle_core(movement);
 		movement->hotplug.due_ns = now_ns + movement->hotplug.period_ns;
 	}
 }

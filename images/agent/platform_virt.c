@@ -46,9 +46,10 @@ static int map_registers(const char *path, uint64_t offset, volatile uint8_t *ov
 }
 
 /*
- * Returns true if the registers begin a page. They do if the kernel assigned the regions, from the
- * start of a window and without another device, because there is no firmware. The file has a line
- * `START END FLAGS` for each region; the registers are in the first.
+ * Returns true if pvpanic's registers start on a page boundary, as mmap() requires here. Without
+ * firmware the kernel assigns the addresses; as there is no other PCI device, pvpanic is at the
+ * start of the window. The file has a line `START END FLAGS` for each region; the registers are in
+ * the first.
  */
 static bool pvpanic_begins_a_page(void)
 {

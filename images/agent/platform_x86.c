@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* QEMU's `pc` machine, for x86-64 and i386: both devices have ports. */
+/* QEMU's `pc` machine, for x86-64 and i386: fw_cfg and pvpanic have I/O ports. */
 #include "hypercall.h"
 
 #include <endian.h>

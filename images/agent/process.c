@@ -98,7 +98,8 @@ static int confine(const struct program *program)
 	if (program->realtime_denied &&
 		(setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0))
 		return -errno;
-	/* A write beyond the limit ends the process (SIGXFSZ): a guest has no memory to spare. */
+	/* A write beyond the limit ends the process (SIGXFSZ): the files are in the guest's memory.
+	 */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
 	if (program->refused)
@@ -109,21 +110,21 @@ static int confine(const struct program *program)
 }
 
 /*
- * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. Ends the child and
- * returns the error if later children would keep that uptime.
+ * Forks a child whose clocks show `uptime_ns`, or the machine's uptime for 0. If the caller cannot
+ * return to the machine's clocks for later children, kills the child and returns the error.
  */
 static pid_t fork_at(uint64_t uptime_ns)
 {
-	int ours = uptime_ns ? uptime_begin(uptime_ns) : -1;
+	int own_clocks = uptime_ns ? uptime_begin(uptime_ns) : -1;
 	int error;
 	pid_t pid;
 
-	if (uptime_ns && ours < 0)
-		return ours;
+	if (uptime_ns && own_clocks < 0)
+		return own_clocks;
 	pid = fork();
 	if (pid < 0)
 		pid = -errno;
-	error = pid != 0 && ours >= 0 ? uptime_end(ours) : 0;
+	error = pid != 0 && own_clocks >= 0 ? uptime_end(own_clocks) : 0;
 	if (!error || pid < 0)
 		return pid;
 	kill(pid, SIGKILL);

@@ -18,12 +18,12 @@ void process_sleep_ms(unsigned int ms);
 /* Gives the agent real-time priority on the subject's core. Returns 0 or a negative errno. */
 int process_init(void);
 
-/* Makes the calling process an ordinary one, on that core, with no signal blocked. */
+/* Gives the calling process ordinary priority, on that core, with no signal blocked. */
 void process_become_ordinary(unsigned int core);
 
 /*
- * Moves the agent to the core beside the subject's, and makes the process `emulator`, which is
- * there already, an ordinary one. Returns 0 or a negative errno.
+ * Moves the agent to the core after the subject's, and gives the process `emulator`, which runs
+ * there already, ordinary priority. Returns 0 or a negative errno.
  */
 int process_leave_core_of_subject(pid_t emulator);
 

@@ -16,10 +16,10 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
-/* The kernel logs this, as information, if a program executes an instruction that the CPU lacks. */
+/* The kernel logs this at level `info` if a program executes an instruction that the CPU lacks. */
 #define NO_INSTRUCTION "trap invalid opcode"
 
-/* Returns the first line of a file, without its end; an empty text if there is none. */
+/* Reads the first line of a file into `line`, without the newline; empty if there is none. */
 static const char *first_line(const char *path, char *line, size_t bytes)
 {
 	FILE *from = fopen(path, "re");
@@ -64,7 +64,7 @@ void report_guest(struct report *report)
 	json_end(&line);
 }
 
-/* CLOCK_MONOTONIC, and the raw counter just before and just after it was read. */
+/* A reading of CLOCK_MONOTONIC, and of the agent's clock just before and just after it. */
 struct reading {
 	uint64_t before_ns;
 	uint64_t monotonic_ns;
@@ -157,9 +157,10 @@ void report_kernel_log(struct report *report)
 		long level;
 
 		if (bytes < 0) {
-			/* Older messages were overwritten, and could have been warnings. */
+			/* Messages were overwritten before they were read; some may have been
+			 * warnings. */
 			report_kernel_message(
-				report, KERNEL_LOG_LEVEL_WARNING, "the kernel log ran over");
+				report, KERNEL_LOG_LEVEL_WARNING, "the kernel log overflowed");
 			continue;
 		}
 		record[bytes] = '\0';

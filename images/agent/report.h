@@ -32,8 +32,8 @@ int report_open(struct report *report);
 void report_guest(struct report *report);
 
 /*
- * Sleeps `sleep_ns`, and reports how far the guest's CLOCK_MONOTONIC and the raw counter advanced
- * meanwhile, and how often the first core's own timer interrupted it.
+ * Sleeps `sleep_ns`, and reports how far CLOCK_MONOTONIC and the agent's clock advanced meanwhile,
+ * and how often the first core's own timer interrupted it.
  */
 void report_clock_rate(struct report *report, uint64_t sleep_ns);
 
@@ -58,7 +58,7 @@ void report_kernel_log(struct report *report);
 
 void report_error(struct report *report, const char *what, const char *detail);
 
-/* Reports a negative errno as an error, but not 0. Returns `error`. */
+/* Reports an error if `error`, 0 or a negative errno, is not 0. Returns `error`. */
 int report_failure(struct report *report, const char *what, int error);
 
 #endif

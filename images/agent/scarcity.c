@@ -29,7 +29,7 @@ static int lower(int resource, uint64_t most)
 }
 
 /*
- * Refuses threads by a filter: RLIMIT_NPROC does not bind root. C libraries fall back to clone() if
+ * Refuses threads by a filter: RLIMIT_NPROC does not limit root. C libraries use clone() instead if
  * clone3(), whose flags a filter cannot read, fails with ENOSYS.
  */
 static int refuse_threads(void)

@@ -4,7 +4,7 @@
  * each cell.
  *
  *   schema 1            must come first
- *   settle_ms N         idle time between restore and start of the subject
+ *   settle_ms N         idle time between the snapshot's restore and the subject's start
  *   deadline_ms N       time that the subject may take before it is killed
  *   file_bytes_max N    limit of each file that the subject writes, its output included; without:
  *                       no limit
@@ -30,18 +30,18 @@
  *                       a step of the wall clock, repeated while the subject runs
  *   leap insert|delete AFTER_MS
  *                       a leap second, that long after the subject's start
- *   stops_hz N          stops of the subject in each second, each for half a period
+ *   stops_hz N          SIGSTOPs to the subject in each second, each for half a period
  *   move start|accept AFTER_MS CORE
  *                       a move of the subject, that long after its start or acceptance
  *   migrate HZ SEED     moves of the subject in each second, each to a random other core
- *   hotplug HZ SEED     in each second, how often a random core but the first is taken away or
- *                       given back
+ *   hotplug HZ SEED     changes in each second: a random core, but never the first, goes offline,
+ *                       or that core comes back online
  *   anywhere 1          the subject may run on any core; without: it begins on the first
  *   hogs_each N         loops on every core, while the subject runs
  *   rehearsal ARG       one word of a command line of the subject that runs before the cell begins,
  *                       because code that runs for the first time is slow in QEMU; repeated
  *   emulator_outside 1  the guest has no emulator: it is on the host, or QEMU has the chip
- *   emulator ARG        one word for the emulator, which stands by; repeated
+ *   emulator ARG        one word for the emulator, which waits for its command line; repeated
  *   bridge ARG          one word of the command that connects emulator and subject; repeated
  *   bridge_root DIR     the root folder of the bridge
  *   bridge_makes PATH   a file that exists when the bridge is ready
@@ -76,17 +76,15 @@ struct schedule {
 	uint64_t period_ns; /* 0: the windows are not repeated */
 };
 
-/*
- * Returns true if `at_ns` is in a window; a window includes its beginning, but not its end.
- */
+/* Returns true if `at_ns` is in a window; a window includes its beginning, but not its end. */
 bool schedule_open(const struct schedule *schedule, uint64_t at_ns);
 
 /* Returns the first beginning or end after `at_ns`; SCHEDULE_NEVER_NS if there is none. */
 uint64_t schedule_next_edge_ns(const struct schedule *schedule, uint64_t at_ns);
 
-/* Limits of a subject, and another uptime for it. */
+/* Limits of a subject, and its uptime. */
 
-/* The most that each subject may have; 0: no limit. */
+/* The most that a subject may have; 0: no limit. */
 struct scarcity {
 	unsigned int descriptors;
 	unsigned int memory_mib; /* the address space of each process */
@@ -100,19 +98,19 @@ struct scarcity {
 int scarcity_begin(const struct scarcity *scarcity);
 
 /*
- * Sets CLOCK_MONOTONIC and CLOCK_BOOTTIME to @uptime_ns for the processes that the caller forks
- * from now on. Returns a descriptor for uptime_end(), or a negative errno.
+ * Sets CLOCK_MONOTONIC and CLOCK_BOOTTIME to `uptime_ns` for the processes that the caller forks
+ * until uptime_end(). Returns a descriptor for that call, or a negative errno.
  */
 int uptime_begin(uint64_t uptime_ns);
 
-/* Gives processes that are forked from now on the machine's clocks. Returns 0 or -errno. */
+/* Returns to the machine's clocks for later forks. Returns 0 or a negative errno. */
 int uptime_end(int descriptor);
 
 /* System calls that a filter refuses to the subject, as in containers. */
 
 #define REFUSALS_MAX 8
 
-/* One of the kinds of calls below, and the error that it gets. */
+/* A kind of call, as an index into the table of refusal.c, and the error that it returns. */
 struct refusal {
 	size_t kind;
 	int error;
@@ -159,8 +157,8 @@ struct spec_collect {
 };
 
 /*
- * The time from the announcement of a leap second to the leap second. It includes the beginning of
- * the second before, when the kernel takes note.
+ * The time from the announcement of a leap second to the leap second. It is longer than a second,
+ * because the kernel prepares the leap second when the last second before it begins.
  */
 #define SPEC_LEAP_AHEAD_MS 1100
 
@@ -234,7 +232,10 @@ struct spec {
  */
 size_t spec_parse(char *text, struct spec *spec);
 
-/* Parses a command of one word a line, in place. False: no or too many words, or no end of line. */
+/*
+ * Parses a command of one word a line, in place. Returns false if there are no or too many words,
+ * or if the last line has no newline.
+ */
 bool spec_parse_words(char *text, struct spec_words *words);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * A time stamp counter of another rate for one process, its threads and its children.
  *
- * Under icount QEMU's counter has 1 GHz, whatever CPUID says. So the kernel refuses RDTSC and
- * RDTSCP to the process (PR_SET_TSC), and a server process traces it and emulates these
- * instructions. The kernel reads the real counter, so the guest's clocks keep their rate.
+ * Under icount QEMU's counter runs at 1 GHz, whatever CPUID says. To give the process another rate,
+ * PR_SET_TSC makes its RDTSC and RDTSCP instructions fault, and a server process traces it and
+ * emulates them. The kernel still reads the real counter, so the guest's clocks keep their rate.
  */
 #ifndef AGENT_TSC_H
 #define AGENT_TSC_H
@@ -22,10 +22,10 @@ struct tsc_gate {
 /* Makes the pipe, before the fork. All functions return 0 or a negative errno. */
 int tsc_prepare(struct tsc_gate *gate);
 
-/* Waits for the server, and gives the counter up. Call it in the process itself. */
+/* Waits until the server traces the caller, then makes its RDTSC instructions fault. */
 int tsc_give_up(struct tsc_gate *gate);
 
-/* Starts the server of `pid`, which ends with it. Call it in the parent. */
+/* Starts the server of the child `pid`, which ends when that ends. Call it in the parent. */
 int tsc_serve(struct tsc_gate *gate, pid_t pid, unsigned int mhz);
 
 #endif

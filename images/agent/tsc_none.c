@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* No plan sets another rate of the counter on architectures other than x86-64. */
+/* Only on x86-64 can a plan set the counter's rate, so nothing calls these functions elsewhere. */
 #include "tsc.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #if defined(__aarch64__) || defined(__arm__)
-#define LIKE_A_DEVICE true
+#define MAPPED_AS_DEVICE true
 #else
-#define LIKE_A_DEVICE false
+#define MAPPED_AS_DEVICE false
 #endif
 
 int window_open(struct window *window, uint64_t address, size_t size_bytes)
@@ -23,11 +23,11 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 		return -errno;
 	memory = mmap(NULL, size_bytes, rights, MAP_SHARED, file, (off_t)address);
 	bytes = memory;
-	if (memory != MAP_FAILED && LIKE_A_DEVICE)
+	if (memory != MAP_FAILED && MAPPED_AS_DEVICE)
 		bytes = mmap(NULL, size_bytes, rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
 	close(file);
-	/* Otherwise every child would get page tables for all of it. */
+	/* Without MADV_DONTFORK every child would get page tables for the whole window. */
 	if (bytes == MAP_FAILED || madvise(memory, size_bytes, MADV_DONTFORK) < 0 ||
 		madvise(bytes, size_bytes, MADV_DONTFORK) < 0)
 		return -errno;
@@ -36,7 +36,7 @@ int window_open(struct window *window, uint64_t address, size_t size_bytes)
 	return 0;
 }
 
-/* Copies whole words: a window consists of pages, so the last word is inside, too. */
+/* Copies whole words. The last one is inside the window, too, which consists of pages. */
 static void copy_words(void *to, const void *from, size_t count)
 {
 	volatile uint64_t *words_to = to;

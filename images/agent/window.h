@@ -21,10 +21,10 @@ struct window {
 int window_open(struct window *window, uint64_t address, size_t size_bytes);
 
 /*
- * On arm64 and armhf the kernel maps memory that it does not use as it maps devices: every access
- * must be aligned, and the kernel's copying fails there. So `bytes` is a copy there: window_show()
- * copies its first `count` bytes to the range, and window_look() from it. Elsewhere `bytes` is the
- * range itself, and these functions do nothing.
+ * On arm64 and armhf the kernel maps memory that it does not use as device memory: accesses must be
+ * aligned, and system calls cannot copy from or to it. So there `bytes` is a copy: window_show()
+ * writes its first `count` bytes to the range, and window_look() reads them from it. Elsewhere
+ * `bytes` is the range itself, and these functions do nothing.
  */
 void window_show(const struct window *window, size_t count);
 void window_look(const struct window *window, size_t count);

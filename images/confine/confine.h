@@ -8,8 +8,8 @@
 
 /*
  * Allows the calling process and its descendants only the system calls of calls.txt, whatever their
- * rights. Calls of 32-bit programs are allowed only if @is_32_bit: both lists together reach more
- * of the kernel. Returns 0 or a negative errno.
+ * rights. The i386 calls are allowed only if @is_32_bit, because they expose more of the kernel.
+ * Returns 0 or a negative errno.
  */
 int filter_install(bool is_32_bit);
 
@@ -17,7 +17,7 @@ int filter_install(bool is_32_bit);
 struct calls {
 	const unsigned int *numbers;
 	size_t count;
-	/* The calls whose arguments are checked; `numbers` has them, too. */
+	/* The numbers of the calls whose first argument is checked; `numbers` has them, too. */
 	unsigned int clone;
 	unsigned int socket;
 };

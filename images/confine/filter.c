@@ -23,7 +23,7 @@
 #define OUR_MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-/* The flags of clone() for namespaces: in its own user namespace a program has all capabilities. */
+/* The flags of clone() for namespaces: in a new user namespace a program has all capabilities. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | \
 		CLONE_NEWCGROUP)
@@ -43,8 +43,8 @@ static void add(struct code *code, const struct sock_filter *more, size_t count)
 	add(code, (const struct sock_filter[]){__VA_ARGS__},                                       \
 		sizeof((const struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter))
 
-/* Checks the lower 32 bits of the first argument of clone() and socket(). */
-static void add_calls_with_words(struct code *code, const struct calls *calls)
+/* Adds the checks of clone() and socket(), by the lower 32 bits of their first argument. */
+static void add_argument_checks(struct code *code, const struct calls *calls)
 {
 	ADD(code, IF_EQUAL(calls->clone, 0, 4), LOAD(args[0]), IF_ANY_BIT(NAMESPACES, 0, 1),
 		REFUSE(EPERM), ALLOW);
@@ -61,7 +61,7 @@ static void add_machine(struct code *code, unsigned int machine, const struct ca
 	ADD(code, LOAD(arch), IF_EQUAL(machine, 1, 0), BPF_STMT(BPF_JMP | BPF_JA, 0));
 	begin = code->count;
 	ADD(code, LOAD(nr));
-	add_calls_with_words(code, calls);
+	add_argument_checks(code, calls);
 	for (size_t i = 0; i < calls->count; i++)
 		ADD(code, IF_EQUAL(calls->numbers[i], 0, 1), ALLOW);
 	ADD(code, REFUSE(ENOSYS));

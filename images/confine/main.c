@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Process 1 of the bubblewrap sandbox in which a subject of the host lane runs. It limits the
- * subject, starts it when the rig says so, and reports its end.
+ * subject, starts it when the rig answers, and reports its end.
  *
  *     rig-confine FD UID PROCESSES MEMORY_BYTES FILE_BYTES OWN KEPT NAMES PROGRAM [WORD...]
  *
- * OWN is the subject's folder, and KEPT the folder of the host's files with these NAMES. FD is a
- * socket that keeps messages apart, for these messages to the rig:
+ * OWN is the subject's folder, which ends with the sandbox. NAMES are files, separated by commas,
+ * that are copied from the folder KEPT to OWN before the subject starts, and back after its end.
  *
- *     ready            sent by the subject's process, so that the kernel can add its id; any answer
- *                      starts the subject
+ * FD is a SOCK_SEQPACKET socket for these messages to the rig:
+ *
+ *     ready            sent by the subject's process, so that the rig gets its id by SO_PASSCRED;
+ *                      any answer starts the subject
  *     failed ERRNO     the subject could not be started
  *     ended STATUS USER_US SYS_US VOLUNTARY INVOLUNTARY LEFT
  *
- * STATUS is that of wait(2). USER_US to INVOLUNTARY are CPU times and context switches, LEFT is the
- * number of processes that the subject left behind.
+ * STATUS is that of wait(2). USER_US and SYS_US are CPU times, VOLUNTARY and INVOLUNTARY context
+ * switches, and LEFT is the number of processes that the subject left behind.
  */
 #include <elf.h>
 #include <errno.h>
@@ -49,7 +51,7 @@ struct limits {
 
 #define PATH_BYTES 4096
 #define COPY_BYTES 65536
-/* The subject may have put a link there, or a pipe to which nobody writes. */
+/* Flags against a symbolic link, or a FIFO without a writer, that the subject made there. */
 #define WARY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 static int write_all(int fd, const char *bytes, ssize_t count)
@@ -76,7 +78,7 @@ static int copy(int from, int to)
 	return ret;
 }
 
-/* Does nothing if @from is missing, empty or no regular file. */
+/* Does nothing if @from cannot be opened, is empty, or is not a regular file. */
 static int copy_file(const char *from, const char *to)
 {
 	struct stat status;
@@ -97,11 +99,8 @@ static int copy_file(const char *from, const char *to)
 }
 
 /*
- * Copies the files with the given @names, separated by commas, from one folder to another, unless
- * they are missing, empty or no regular files; follows no link. Returns 0 or a negative errno.
- *
- * The subject's folder has a bounded size and ends with the sandbox. So some files of the host are
- * copied into it before the subject starts, and back after it has ended.
+ * Copies the files with the given @names, separated by commas, from one folder to another, and
+ * omits those that copy_file() does not copy. Returns 0 or a negative errno.
  */
 static int files_copy(const char *from, const char *to, const char *names)
 {
@@ -147,9 +146,10 @@ static bool has_priority_by_limit(void)
 
 /*
  * Drops all capabilities, but keeps CAP_SYS_NICE if the caller has it and RLIMIT_RTPRIO allows no
- * real-time priority: a flashrom may ask for that, and it gives no right over other programs.
+ * real-time priority, which a flashrom may request. In the sandbox's PID namespace CAP_SYS_NICE
+ * gives no right over other programs.
  */
-static int keep_scheduling_alone(void)
+static int keep_realtime_right(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -180,7 +180,7 @@ static int limits_take_user(const struct limits *limits)
 	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(0, NULL) < 0 ||
 		setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
 		return -errno;
-	return keep_scheduling_alone();
+	return keep_realtime_right();
 }
 
 static int lower(int resource, uint64_t most)
@@ -200,8 +200,8 @@ static int lower(int resource, uint64_t most)
 static int be_ended_first(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	bool told = fd >= 0 && write(fd, "1000", 4) == 4;
-	int error = told ? 0 : -errno;
+	bool written = fd >= 0 && write(fd, "1000", 4) == 4;
+	int error = written ? 0 : -errno;
 
 	if (fd >= 0)
 		close(fd);
@@ -229,7 +229,8 @@ static int limits_apply(const struct limits *limits)
 
 /*
  * Gives the calling process and its descendants a new session keyring, so that they cannot read or
- * list the old one. Returns 0, also if the kernel has no keys for us, or a negative errno.
+ * list the old one. Returns 0, also if the kernel has no keyrings or refuses them, or a negative
+ * errno.
  */
 static int limits_leave_keyring(void)
 {
@@ -277,7 +278,7 @@ static void become(int fd, const struct limits *limits, char *const words[])
 		say(fd, "ready");
 		if (recv(fd, &answer, 1, 0) <= 0)
 			_exit(1);
-		/* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): it is for that */
+		/* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): that is its purpose */
 		execv(words[0], words);
 		ret = -errno;
 	}
@@ -334,8 +335,8 @@ static void end_if_hung_up(int number, siginfo_t *info, void *context)
 
 /*
  * Makes this process end when the rig's end of the socket closes. If it has closed already, the
- * first message fails. bubblewrap's --die-with-parent would kill bubblewrap itself at any moment:
- * if it has just forked process 1, that waits for it forever. Source: fcntl(2), F_SETSIG.
+ * first message fails. bubblewrap's --die-with-parent is not used: it may kill bubblewrap just
+ * after the fork of process 1, which then waits for bubblewrap forever. Source: fcntl(2), F_SETSIG.
  */
 static int end_with_rig(int fd)
 {
@@ -351,7 +352,11 @@ static int end_with_rig(int fd)
 	return 0;
 }
 
-/* Makes this process end with its parent, and keeps the subject, the same user, from tracing it. */
+/*
+ * Drops the keyring and the rights that no subject may have, makes this process end with the rig
+ * and with its parent, and forbids the subject, which has the same user, to trace it. Returns 0 or
+ * a negative errno.
+ */
 static int prepare(int fd, const struct limits *limits)
 {
 	int ret = limits_leave_keyring();
@@ -366,7 +371,7 @@ static int prepare(int fd, const struct limits *limits)
 	return ret;
 }
 
-/* `words` begins with OWN. */
+/* Runs the subject; `words` begins with OWN. Returns 0 or a negative errno. */
 static int run(int fd, const struct limits *limits, char *words[])
 {
 	const char *own = words[0], *kept = words[1], *names = words[2];

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The median of small batches counts, because few of them are interrupted. */
+/* The median of many small batches is the result, because interrupts disturb only few of them. */
 #define BATCHES 101
 #define READS 100
 

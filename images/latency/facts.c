@@ -23,7 +23,7 @@ static const struct {
 	{"idle_driver", "/sys/devices/system/cpu/cpuidle/current_driver"},
 };
 
-/* Parts of the lines to keep. Older and newer kernels name some of the fields differently. */
+/* Substrings of the lines to keep. The names of some fields differ between kernel versions. */
 static const char *const kept[] = {"cpu:", ".resolution", ".hres_active", ".highres", ".nohz",
 	"Clock Event Device", "event_handler"};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The readings of a series. A function with a series and a line adds its readings to the line, and
- * returns 0; or it adds nothing, and returns a negative errno.
+ * The readings of a series. A function that takes a series and a line either adds its readings to
+ * the line and returns 0, or adds nothing and returns a negative errno.
  */
 #ifndef LATENCY_READINGS_H
 #define LATENCY_READINGS_H
@@ -13,10 +13,10 @@
 #include "series.h"
 #include "shared/json_line.h"
 
-/* Writes what the kernel says about its timers, word for word; the reader interprets it. */
+/* Writes the kernel's settings and texts about clocks, timers and CPUs, without interpretation. */
 int facts_write(const struct series *series, struct json_line *line);
 
-/* Writes the cost of a reading, which every figure of this program includes. */
+/* Writes the cost of reading the clock, which every figure of this program includes. */
 int audit_write(const struct series *series, struct json_line *line);
 
 int readings_of_wait(const struct series *series, struct json_line *line);
@@ -24,7 +24,7 @@ int readings_of_sweep(const struct series *series, struct json_line *line);
 int readings_of_periods(const struct series *series, struct json_line *line);
 
 /*
- * Writes how often a CPU's own timer interrupts it: while it idles, then while this process
+ * Writes how often a CPU's own timer interrupts it while this process sleeps, and then while it
  * computes.
  */
 int ticks_write(const struct series *series, struct json_line *line);
@@ -47,13 +47,13 @@ int64_t ticks_now(int64_t cpu);
 struct statistics {
 	size_t count;
 	int64_t mean_ns;
-	int64_t deviation_ns; /* the sample's: divided by count - 1; 0 for a single reading */
+	int64_t deviation_ns; /* the sample deviation (divisor count - 1); 0 for a single reading */
 	int64_t quantile_ns[QUANTILES]; /* [0] is the least, [50] the median, [100] the largest */
 };
 
 /*
- * Sorts `readings_ns` and computes the statistics. A quantile is the nearest rank: the least of the
- * readings that at least that percentage of all readings does not exceed. All is 0 if `count` is.
+ * Sorts `readings_ns` and computes the statistics. quantile_ns[p] is the nearest-rank percentile:
+ * the least reading that is equal to or above p % of all readings. All are 0 if `count` is 0.
  */
 void statistics_fold(int64_t *readings_ns, size_t count, struct statistics *out);
 

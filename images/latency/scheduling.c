@@ -22,7 +22,7 @@ static int keep_to(int64_t cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus) < 0 ? -errno : 0;
 }
 
-/* Requests a wake-up latency. It holds while the file is open, so it ends with this process. */
+/* Requests a wake-up latency. The request holds while the file is open: until this process ends. */
 static int hold_latency(int64_t hold_us)
 {
 	const int32_t value_us = (int32_t)hold_us;
@@ -57,7 +57,7 @@ int scheduling_apply(const struct series *series, const char **refused)
 	return 0;
 }
 
-static void __attribute__((noreturn)) eat(int cpu, pid_t parent)
+static void __attribute__((noreturn)) consume(int cpu, pid_t parent)
 {
 	volatile uint64_t turns = 0;
 
@@ -78,7 +78,7 @@ static int start_on(struct eaters *eaters, int cpu)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		eat(cpu, parent);
+		consume(cpu, parent);
 	eaters->pid[eaters->count++] = pid;
 	return 0;
 }

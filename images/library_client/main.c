@@ -159,7 +159,7 @@ static void sleep_to_full_second(clockid_t clock)
 		;
 }
 
-/* Asks for short waits across a full second of each clock that programs wait by. */
+/* Calls the delay function before, during and after a full second of each clock that waits use. */
 static void ask_across(delay_function *delay, const struct options *options)
 {
 	static const clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_REALTIME};
@@ -171,7 +171,7 @@ static void ask_across(delay_function *delay, const struct options *options)
 	}
 }
 
-/* Asks the delay function for waits of the given lengths; QEMU measures them. */
+/* Calls the delay function with the requested lengths; QEMU measures the waits. */
 static int ask_delays(const struct options *options)
 {
 	delay_function *delay;
@@ -279,7 +279,7 @@ int main(int argc, char *argv[])
 			fprintf(stderr, "%s: %s\n", options.events_path, strerror(errno));
 			return 2;
 		}
-		/* Line by line, so that the file has all events if the program is killed. */
+		/* A line buffer, so that the file has all events if the program is killed. */
 		setvbuf(events, NULL, _IOLBF, 0);
 	}
 	error = run(&options, events);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE /* CPU_SET() and its kin */
+#define _GNU_SOURCE /* CPU_XOR(), sched_setaffinity() */
 #include "options.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
-/* A thread computes a tenth of the time. More would leave no idle time to skip. */
+/* A thread computes a tenth of the time. More would leave QEMU no idle time to skip. */
 #define COMPUTE_NS NS_PER_MS
 #define SLEEP_NS (9 * NS_PER_MS)
 
@@ -65,8 +65,8 @@ static void compute(uint64_t ns)
 }
 
 /*
- * Moves the thread to cores that the program may not use, if there are any: there it takes no time
- * from the program's thread, but adds to the CPU time of the process.
+ * Moves the thread to cores that the program may not use, if there are any. There it takes no time
+ * from the program's first thread, but still adds to the CPU time of the process.
  */
 static void take_other_cores(void)
 {

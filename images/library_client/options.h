@@ -7,8 +7,8 @@
  *   --threads N                                 other threads meanwhile
  *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job; ADDRESS
  *                                               is its address in the library's file
- *   --across LENGTH                             ACROSS_CALLS such calls across a full second of
- *                                               each clock that programs use for waits
+ *   --across LENGTH                             ACROSS_CALLS calls of the delay function across a
+ *                                               full second of each clock that waits use
  *   --argument N                                the number of the argument with the length, from 0
  *   --events FILE                               the file for events
  */
@@ -24,8 +24,8 @@
 #include <time.h>
 
 /*
- * Activity in a program while it uses a library: signals that it handles, other threads that
- * compute. Neither touches the library.
+ * Activity in a program while it uses a library: signals that it handles, and other threads that
+ * compute. Neither uses the library.
  */
 
 #define NOISE_THREADS_MAX 8

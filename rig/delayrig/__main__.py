@@ -63,10 +63,10 @@ def _run() -> int:
 
 
 def _import_main() -> Callable[..., None]:
-    """Returns the command line. Ends the process at once if memory does not suffice for it.
+    """Returns the function that runs the command line.
 
-    Python reports this by several exceptions (`SystemError` is one), and again for each object that
-    it deletes.
+    Ends the process at once if memory is too small for the import. Python raises one of several
+    exceptions then (`SystemError` is one), and would report more for each object that it deletes.
     """
     try:
         from delayrig.main import main

@@ -73,7 +73,7 @@ def test_none_is_started_and_none_waited_for_once_the_process_is_told() -> None:
     end_children(signal.SIGTERM)
     waiting.join(GONE_LIMIT_S)
     assert not waiting.is_alive()
-    with pytest.raises(RigFaultError, match="sleep was not started: told to end"):
+    with pytest.raises(RigFaultError, match="sleep was not started: this process is ending"):
         run_child(["sleep", str(LONG_S)])
     pause(LONG_S)
 

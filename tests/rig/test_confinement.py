@@ -252,7 +252,7 @@ def test_machine_that_cannot_confine_is_refused_with_both_remedies(
     ("program", "what"),
     [
         ("bwrap", "bubblewrap does not work"),
-        ("unshare", "no network of its own is to be had"),
+        ("unshare", "no private network"),
     ],
 )
 def test_what_does_not_work_is_told_with_what_it_said(

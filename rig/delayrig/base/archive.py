@@ -2,8 +2,8 @@
 """Byte-reproducible cpio archives: the same files give the same bytes on every machine.
 
 The format is cpio's "newc", as the Linux kernel reads it (Documentation/driver-api/early-userspace/
-buffer-format). GNU cpio would write it, too, but until 2.14 it stores the link counts of folders,
-which differ between file systems.
+buffer-format). GNU cpio writes it, too, but up to 2.14 it stores the link counts of folders, which
+differ between file systems.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from delayrig.base.errors import RigFaultError
 
-# Raise this number when the same files give another archive, so that cached ones are made again.
+# Raise this number when `write_archive` packs files differently: cached archives are then remade.
 FORMAT = 2
 MAGIC = b"070701"
 TRAILER = b"TRAILER!!!"
@@ -29,8 +29,8 @@ RUNNABLE, READABLE = 0o755, 0o644
 def write_archive(folder: Path, archive: Path) -> None:
     """Packs everything below `folder`, in the order of names, into the new file `archive`.
 
-    All files belong to root, have mode 755 or 644 and the same time. A hard link becomes a file of
-    its own.
+    All files belong to root, have mode 755 or 644 and the same time. A hard link becomes a separate
+    file.
     """
     try:
         with archive.open("wb") as output:
@@ -66,7 +66,7 @@ def _entries(archive: memoryview) -> Iterator[tuple[bytes, int, memoryview]]:
         header = bytes(archive[at : at + HEADER_BYTES])
         if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
             raise RigFaultError(
-                "an archive of a subject is damaged", hint="`rig/rig clean`, and again"
+                "an archive of a subject is damaged", hint="run `rig/rig clean`, and start again"
             )
         fields = [int(header[begin : begin + 8], 16) for begin in range(len(MAGIC), len(header), 8)]
         mode, size, name_size = fields[1], fields[6], fields[11]

@@ -36,7 +36,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         raise BadInputError(
             f"{path}: could not be written: {os.strerror(error.errno or 0)}",
-            hint="free some space there or name another place; what lay there is as it was",
+            hint="free some space there or name another place; an old file there is unchanged",
         ) from error
 
 
@@ -60,9 +60,9 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yields a folder to fill, which gets its name when the block ends well.
+    """Yields a new folder to fill, and renames it to `folder` if the block raises nothing.
 
-    If somebody else made it in the meantime, that one stays. Files that the block leaves in the
+    If another process made `folder` meanwhile, that one stays. Files that the block leaves in the
     parent of the yielded folder are removed.
     """
     with scratch_beside(folder) as scratch:
@@ -73,7 +73,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def place_folder(made: Path, folder: Path) -> None:
-    """Gives a finished folder its name. If somebody else made it first, that one stays.
+    """Renames a finished folder to `folder`. If another process made that first, that one stays.
 
     The name must determine the contents, so that both are equal. Raises `OSError`.
     """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bubblewrap sandbox of foreign code, which sees the system's programs and what is added.
+"""The bubblewrap sandbox for foreign code: bubblewrap's arguments.
 
-The caller adds the paths that the code may read and write, and then `CLOSED`. The network is that
-of the process that starts the sandbox (`private_net.py`).
+The code sees the system's programs, and the paths that the caller adds for it to read or write. The
+caller ends the arguments with `CLOSED`, which makes all other folders read-only. The network is
+that of the process that starts the sandbox (`private_net.py`).
 
 Source: bwrap(1), 0.8.
 """
@@ -20,7 +21,7 @@ UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
 """If it is set and not empty, foreign code runs unconfined: for machines without namespaces."""
 REMEDY = (
     "install bubblewrap, and allow namespaces where a container forbids them; --unconfined, or"
-    " FLASHROM_RIG_UNCONFINED=1, runs the subject without, with all your rights"
+    " FLASHROM_RIG_UNCONFINED=1, runs the subject without a sandbox, with all your rights"
 )
 NOBODY = 65534
 """The user of foreign code if the rig runs as root."""
@@ -34,25 +35,25 @@ CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
 def is_unconfined_by_default() -> bool:
-    """Returns the default from the environment. Nothing else reads it."""
+    """Returns True if the environment asks for it. Nothing else reads the variable."""
     return bool(os.environ.get(UNCONFINED_VARIABLE))
 
 
 def words_for_folders(paths: Iterable[Path]) -> list[str]:
-    """Returns the words that make the folders above the paths.
+    """Returns the arguments that make the parent folders of the paths.
 
-    Folders that bubblewrap makes by itself are closed to other users.
+    Parents that bubblewrap makes by itself are closed to other users.
     """
     found = {folder for path in paths for folder in path.parents}
-    mine = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
-    return [word for folder in mine for word in ("--perms", "0755", "--dir", str(folder))]
+    added = sorted(found - {Path("/"), Path("/usr"), Path("/tmp")})
+    return [word for folder in added for word in ("--perms", "0755", "--dir", str(folder))]
 
 
 def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
-    """Returns the first words. Root keeps only the capabilities in `kept`.
+    """Returns the command line up to its first mount. Root keeps only the capabilities in `kept`.
 
-    --die-with-parent is not among them: it may kill bubblewrap while its child waits for it, and
-    then the child never ends. So process 1 of a sandbox has to see by itself that the rig is gone.
+    --die-with-parent is not used: it may kill bubblewrap while the child waits for it, and then the
+    child never ends. So process 1 of a sandbox must itself detect that the rig has ended.
     """
     root = ["--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     return [
@@ -63,7 +64,7 @@ def sandbox_words(*, kept: Sequence[str] = ()) -> list[str]:
 
 
 def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
-    """Returns the words that all sandboxes share: the system's trees, and an empty /tmp."""
+    """Returns the arguments that all sandboxes share: the system's trees, and an empty /tmp."""
     words = ["--ro-bind", "/usr", "/usr"]
     for tree in TREES:
         if Path(tree).is_symlink():
@@ -80,7 +81,7 @@ def system_words(temporary_bytes_max: int = TEMPORARY_BYTES_MAX) -> list[str]:
 
 
 def folder_words(folder: Path, bytes_max: int) -> list[str]:
-    """Returns the words that make a folder in memory, which anybody may write to."""
+    """Returns the arguments that make a tmpfs that every user may write to."""
     return ["--perms", "1777", "--size", str(bytes_max), "--tmpfs", str(folder)]
 
 
@@ -96,6 +97,6 @@ def missing_confinement() -> str:
         return str(error)
     if done.returncode == 0:
         return ""
-    said = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-    what = NO_NETWORK if said.startswith(f"{words[0]}:") else "bubblewrap does not work"
-    return f"{what}: {said}"
+    message = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+    what = NO_NETWORK if message.startswith(f"{words[0]}:") else "bubblewrap does not work"
+    return f"{what}: {message}"

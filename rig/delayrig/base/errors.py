@@ -43,10 +43,10 @@ class BadInputError(RigError):
 
 
 class UnknownNameError(BadInputError):
-    """A name is not among the known ones. The hint has those that are near, and all of them.
+    """A name is not among the known ones. The hint has the nearest known name, and all of them.
 
-    If there are too many to list, `listed_by` is the command that lists them; then up to three are
-    near. `note`, if given, ends the hint.
+    If there are too many to list, `listed_by` is the command that lists them, and the hint has up
+    to three near names. `note`, if given, ends the hint.
     """
 
     def __init__(
@@ -91,9 +91,9 @@ class LostGuestError(RigFaultError):
 
 
 class OverdueGuestError(LostGuestError):
-    """A guest was not done when its limit of host time was over.
+    """A guest exceeded its limit of host time.
 
-    `is_busy` tells that its CPU computed meanwhile, as for a subject that polls without end.
+    `is_busy` is True if its CPU computed meanwhile, as for a subject that polls without end.
     """
 
     def __init__(self, message: str, *, hint: str = "", is_busy: bool = False) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python packages that few users need. They are required by name where they are first used."""
+"""Python packages that few users need. The code that uses one checks first that it is there."""
 
 import sys
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ MODULES = {
     "parquet": "pyarrow",
     "postgresql": "psycopg",
 }
-"""A module that each extra brings."""
+"""A module of each extra, by the name of the extra."""
 
 
 def require_extra(name: str, why: str) -> None:

@@ -36,19 +36,19 @@ def run_child(
     """
     with _lock:
         if _ending.is_set():
-            raise RigFaultError(f"{argv[0]} was not started: told to end")
+            raise RigFaultError(f"{argv[0]} was not started: this process is ending")
         child = subprocess.Popen(argv, text=True, errors="replace", process_group=0, **options)
         _running.add(child)
     try:
         with child:
             try:
-                said, complained = child.communicate(given)
+                output, errors = child.communicate(given)
             except BaseException:
                 _end(child, signal.SIGTERM)
                 raise
     finally:
         _running.discard(child)
-    return subprocess.CompletedProcess(argv, child.returncode, said, complained)
+    return subprocess.CompletedProcess(argv, child.returncode, output, errors)
 
 
 def pause(seconds: float) -> None:
@@ -93,13 +93,13 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     allow_children()
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    told = False
+    ending = False
 
     def end(number: signal.Signals) -> None:
-        nonlocal told
-        if told and number != signal.SIGINT:
-            return  # the launcher passes on a signal that the whole group got already
-        told = True
+        nonlocal ending
+        if ending and number != signal.SIGINT:
+            return  # the launcher forwards a signal that the whole process group got before
+        ending = True
         end_children(signal.SIGTERM)
         loop.call_later(CHILDREN_END_WITHIN_S, end_children, signal.SIGKILL)
         task.cancel()
@@ -110,7 +110,7 @@ async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
     try:
         return await task
     except Exception as error:
-        if told:
+        if ending:
             raise asyncio.CancelledError from error
         raise
 

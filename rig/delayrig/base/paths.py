@@ -56,7 +56,7 @@ class Paths(Layout):
         return self.build if arch == HOST_ARCH else self.state / f"build-{arch}"
 
     def agent_of(self, arch: str) -> Path:
-        """Returns the program that is process 1 of every guest."""
+        """Returns process 1 of guests that contain the emulator."""
         return self.build_of(arch) / "images" / "agent" / "agent"
 
     def device_agent_of(self, arch: str) -> Path:

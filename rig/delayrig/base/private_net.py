@@ -26,7 +26,7 @@ READY, LISTEN = b"ready", b"listen"
 WAIT_S = 20
 MESSAGE_BYTES = 512
 BACKLOG = 8
-NO_NETWORK = "no network of its own is to be had"
+NO_NETWORK = "no private network"
 
 
 class PrivateNet:
@@ -44,10 +44,10 @@ class PrivateNet:
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, "PYTHONPATH": package},
             )
-        said = self._ours.recv(MESSAGE_BYTES)
-        if said != READY:
+        answer = self._ours.recv(MESSAGE_BYTES)
+        if answer != READY:
             self.close()
-            raise OSError(said.decode(errors="replace") or f"{NO_NETWORK}: nothing was said")
+            raise OSError(answer.decode(errors="replace") or f"{NO_NETWORK}: no answer")
 
     @property
     def folder(self) -> str:
@@ -102,15 +102,15 @@ def enter_private_net() -> None:
     try:
         _leave_networks()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            asked = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
-            flags = INTERFACE.unpack(asked)[1]
+            interface = fcntl.ioctl(any_socket, SIOCGIFFLAGS, INTERFACE.pack(LOOPBACK, 0))
+            flags = INTERFACE.unpack(interface)[1]
             fcntl.ioctl(any_socket, SIOCSIFFLAGS, INTERFACE.pack(LOOPBACK, flags | IFF_UP))
     except OSError as error:
         raise OSError(f"{NO_NETWORK}: {error}") from error
 
 
 def _leave_networks() -> None:
-    """Enters a new network namespace. Without being root, it enters a new user namespace, too."""
+    """Enters a new network namespace, and a new user namespace if this process is not root."""
     user, group, is_root = os.geteuid(), os.getegid(), os.geteuid() == 0
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET | (0 if is_root else CLONE_NEWUSER)) != 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scratch folder below TMPDIR, and the error of a full one."""
+"""A scratch folder below TMPDIR, and a check if its file system is full."""
 
 import errno
 import os
@@ -55,7 +55,7 @@ def place_of_sockets(bytes_max: int) -> str:
 
 
 def full_scratch(error: OSError) -> Path | None:
-    """Returns the folder for temporary files if it is the one that is full, else None."""
+    """Returns the folder for temporary files if it caused `error`, one of NO_ROOM; else None."""
     place = Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
     if error.filename is not None:
         return place if Path(os.fsdecode(error.filename)).is_relative_to(place) else None

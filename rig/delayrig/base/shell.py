@@ -14,14 +14,14 @@ STANDARD_ERROR = 2
 
 
 def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a session of its own, which is killed if this function is interrupted.
+    """Runs the command in a new session, which is killed if this function is interrupted.
 
     Its output is kept; if `shown`, it goes to standard error at once and is not kept. Raises
     `KeyboardInterrupt` after any signal to end.
     """
     where = STANDARD_ERROR if shown else subprocess.PIPE
     with _interrupted_by_all():
-        # An interruption waits until there is a child to end.
+        # An interruption is deferred until the child exists, so that it can be killed.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             child = subprocess.Popen(
@@ -32,23 +32,23 @@ def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProce
                 text=True,
                 errors="replace",
                 start_new_session=True,
-                preexec_fn=_take_signals,
+                preexec_fn=_unblock_signals,
             )
         except BaseException:
-            _take_signals()
+            _unblock_signals()
             raise
         with child:
             try:
-                _take_signals()
-                said, complained = child.communicate()
+                _unblock_signals()
+                output, errors = child.communicate()
             except BaseException:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
                 raise
-    return subprocess.CompletedProcess(command, child.returncode, said or "", complained or "")
+    return subprocess.CompletedProcess(command, child.returncode, output or "", errors or "")
 
 
-def _take_signals() -> None:
+def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 

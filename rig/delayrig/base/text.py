@@ -18,7 +18,7 @@ AGAIN_OPTIONS = {
     *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
     *("--from", "--run", "--limit-s", "--delay-symbol", "--delay-offset"),
 }
-"""The options of a command that only runs a subject in a guest, or confined."""
+"""The options of a command that only runs a subject, in a guest or in a sandbox."""
 
 
 def shown(text: str) -> str:
@@ -33,7 +33,7 @@ def again(rerun: str) -> str:
     """
     if runs_a_cell(rerun):
         return f"again: {rerun}"
-    return f"the results say of running it again, in their own words: {rerun!a}"
+    return f"the results have a command that may do more than run the cell: {rerun!a}"
 
 
 def runs_a_cell(rerun: str) -> bool:
@@ -90,5 +90,5 @@ def log_tail(log: bytes, lines: int = TAIL_LINES) -> str:
 def last_lines(log: bytes, lines: int = TAIL_LINES) -> list[str]:
     """Returns the last lines of a log that are not blank. A long line is cut."""
     text = shown(log[-lines * 4 * TAIL_LINE_MAX :].decode("utf-8", errors="replace"))
-    said = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
-    return [one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in said]
+    last = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
+    return [one if len(one) <= TAIL_LINE_MAX else f"{one[:TAIL_LINE_MAX]}..." for one in last]

@@ -42,7 +42,9 @@ def parse_toml(text: str, kind: type[T], *, source: str) -> T:
     try:
         tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInputError(f"{source}: not valid TOML: {error}", hint="mend that line") from error
+        raise BadInputError(
+            f"{source}: not valid TOML: {error}", hint="correct that line"
+        ) from error
     if tree.get("schema") != SCHEMA:
         raise BadInputError(
             f"{source}: key 'schema' is {tree.get('schema')!r}, this rig reads {SCHEMA}",
@@ -54,15 +56,15 @@ def parse_toml(text: str, kind: type[T], *, source: str) -> T:
         raise _explained(str(error), kind, source) from error
 
 
-def _explained(said: str, kind: type[msgspec.Struct], source: str) -> BadInputError:
+def _explained(message: str, kind: type[msgspec.Struct], source: str) -> BadInputError:
     """Returns the error for a message such as "Object contains unknown field `x` - at `$.a`"."""
-    where = re.search(r" - at `\$\.?([^`]*)`", said)
+    where = re.search(r" - at `\$\.?([^`]*)`", message)
     path = where[1] if where else ""
-    field = re.search(r"(unknown|missing required) field `([^`]+)`", said)
+    field = re.search(r"(unknown|missing required) field `([^`]+)`", message)
     if field is None:
-        what = said.split(" - at ")[0]
-        for ours, theirs in PLAIN_NAMES.items():
-            what = what.replace(ours, theirs)
+        what = message.split(" - at ")[0]
+        for type_name, plain_name in PLAIN_NAMES.items():
+            what = what.replace(type_name, plain_name)
         hint = "see rig/docs/reference/plans.md"
         return BadInputError(f"{source}: key {path!r}: {what}", hint=hint)
     name = field[2]

@@ -67,7 +67,7 @@ class Chosen:
     delay: DelayOptions
     before: Before | None = None
     again: tuple[str, ...] = ()
-    """The words after `rig/rig` that repeat this; empty: those of `run`."""
+    """The arguments of `rig/rig` that repeat this; if empty, those of `rig/rig run`."""
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
@@ -145,7 +145,10 @@ def _from_plan(asked: Asked, paths: Paths) -> Chosen:
 
 
 def _in_place(wanted: str, ids: Sequence[str]) -> str:
-    """Returns the id among `ids` with the place of `wanted`, the id of another subject's cell."""
+    """Returns the one of `ids` that differs from `wanted` only in its subject.
+
+    Returns `wanted` if there is none, or if it is not a whole id.
+    """
     if wanted.count(".") < 2 or wanted in ids:
         return wanted
     same = [one for one in ids if place_of(one) == place_of(wanted)]
@@ -153,7 +156,10 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _plan_that_has(asked: Asked, paths: Paths) -> str:
-    """Returns the first shipped plan with such a cell, or the usual plan, which is tried first."""
+    """Returns the first shipped plan that has such a cell, beginning with the usual plan.
+
+    Returns the usual plan if none has.
+    """
     assert asked.cell is not None
     wanted = asked.cell.lower()
     others = [name for name in sorted(plan_names()) if name != USUAL_PLAN]
@@ -250,7 +256,8 @@ def _changed(cell: Cell, asked: Asked) -> Cell:
             again, subject=asked.subject, side="", role=Role.MEASURE, expect=Expect.PASS
         )
     if asked.lane and asked.lane is not cell.lane:
-        # Cells of the host lane alone do not differ in speed, and each other lane has its own.
+        # The host lane has no speeds, and each other lane has different ones. So a cell can only
+        # be moved to the host lane.
         if asked.lane is not LaneName.HOST:
             raise BadInputError(
                 f"--lane {asked.lane}: {cell.id} was run on the lane {cell.lane}, so it has no"
@@ -264,7 +271,10 @@ def _changed(cell: Cell, asked: Asked) -> Cell:
 
 
 def kept_cell(run: Path, cell: str) -> Cell | None:
-    """Returns the cell as the run kept it, because the plan may have changed since."""
+    """Returns the cell from its cell.json in the run, as the plan may have changed since.
+
+    Returns None if the file is missing or no valid cell.
+    """
     path = (run if run.is_dir() else run.parent) / cell / "cell.json"
     if not path.is_file():
         return None
@@ -289,12 +299,12 @@ def _planned_cell(results: Results, result: CellResult, paths: Paths) -> Cell:
             return cell
     raise BadInputError(
         f"plan {results.run.plan} has no cell {result.id} any more",
-        hint="the run's folder of that cell, with its cell.json, would do as well",
+        hint="restore that cell's folder in the run: its cell.json is enough",
     )
 
 
 def delay_options_of(rerun: str) -> DelayOptions:
-    """Returns the delay function that the command names; none if the command makes no sense."""
+    """Returns the delay function that the command names; no function if it cannot be parsed."""
     try:
         values = dict(itertools.pairwise(shlex.split(rerun)))
         offset = values.get("--delay-offset")

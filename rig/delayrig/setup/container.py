@@ -29,7 +29,10 @@ ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
     "docker": ("docker", "info", "--format", "{{.ServerVersion}} {{json .SecurityOptions}}"),
 }
-"""A query for the user it runs as. Only the answer of a working engine begins with a word."""
+"""The command that asks an engine which user it runs as.
+
+If the engine does not work, the answer is empty or begins with a space.
+"""
 BASE_VARIABLE = "FLASHROM_RIG_BASE"
 BASE = "debian:bookworm-slim"
 STATE = "/var/lib/flashrom-rig"
@@ -66,9 +69,9 @@ def find_engine() -> Engine:
     """Returns the first engine that works."""
     present = present_engines()
     for name in present:
-        said = answer(ROOTLESS[name])
-        if said[:1].strip():
-            return Engine(name=name, user=inside_user(name, said, (os.getuid(), os.getgid())))
+        facts = answer(ROOTLESS[name])
+        if facts[:1].strip():
+            return Engine(name=name, user=inside_user(name, facts, (os.getuid(), os.getgid())))
     if present:
         raise SetupError(
             f"{' and '.join(present)} is installed, but does not work for you",
@@ -79,13 +82,13 @@ def find_engine() -> Engine:
     raise SetupError("neither podman nor docker is installed", f"install podman{how}")
 
 
-def inside_user(name: str, said: str, user: tuple[int, int]) -> tuple[int, int]:
+def inside_user(name: str, facts: str, user: tuple[int, int]) -> tuple[int, int]:
     """Returns the user and group that the rig has inside the container.
 
-    Root inside is the user outside if the engine runs without root, or if the user is root. Only
-    docker runs as root for another user.
+    In a rootless engine, root inside is `user` outside. podman has no service that is root, so root
+    inside is always `user`. docker's service may be root; then the rig has the ids of `user`.
     """
-    rootless = name == "podman" or "name=rootless" in said
+    rootless = name == "podman" or "name=rootless" in facts
     return (0, 0) if rootless else user
 
 
@@ -156,7 +159,7 @@ def run_in_container(context: Context, request: Request) -> int:
 
 
 def history_folder(environment: Mapping[str, str]) -> Path:
-    """Returns the folder of the history, which stays outside; raises `SetupError`."""
+    """Returns the folder of the history, which is outside the container; raises `SetupError`."""
     try:
         return data_home(environment) / "flashrom-delay-rig"
     except RuntimeError as error:
@@ -177,9 +180,9 @@ def run_forwarding(argv: Sequence[str]) -> int:
     try:
         with subprocess.Popen(argv, preexec_fn=unblock) as process:
             while process.poll() is None:
-                told = signal.sigwaitinfo(awaited)
-                if told.si_signo in FORWARDED and told.si_code < BY_KERNEL_MIN:
-                    process.send_signal(told.si_signo)
+                received = signal.sigwaitinfo(awaited)
+                if received.si_signo in FORWARDED and received.si_code < BY_KERNEL_MIN:
+                    process.send_signal(received.si_signo)
         return process.returncode if process.returncode >= 0 else 128 - process.returncode
     finally:
         unblock()

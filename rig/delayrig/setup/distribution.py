@@ -2,8 +2,7 @@
 """The distribution of this machine, and the ways in which it can get the rig's packages.
 
 Subjects and guests come from Debian's archive, and the guests need a new QEMU. There are three
-ways: apt with Debian's packages, a Debian archive that the user names, or a container. The choice
-is a function of texts.
+ways: apt with Debian's packages, a Debian archive that the user names, or a container.
 """
 
 import shlex
@@ -24,7 +23,7 @@ INSTALLERS = {
     "arch": "pacman -S",
     "alpine": "apk add",
 }
-"""The command that installs a package, by the ID of a distribution or its relative."""
+"""The command that installs a package, by the ID of a distribution or one of its ID_LIKE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

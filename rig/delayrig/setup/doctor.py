@@ -30,7 +30,7 @@ from delayrig.setup.security import QEMU
 FREE_BYTES_MIN = 2 * 1024**3
 QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.2"
 QEMU_VERSION_END = "10.2"
-"""The first version whose plugins have another interface (emulators/cpu_plugin/)."""
+"""The first version with another plugin interface (emulators/cpu_plugin/)."""
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 SET_UP = "rig/rig setup"
 
@@ -141,14 +141,15 @@ def _check_libvirt(context: Context) -> Finding:
             return problem(why, f"{SET_UP}; {QEMU} may be broken")
     if done.returncode == 0:
         return ok(f"embedded driver works, version {done.stdout.strip()}")
-    said = done.stderr.strip().splitlines() or ["no message"]
-    return problem(f"embedded driver does not open: {said[-1]}", SET_UP)
+    errors = done.stderr.strip().splitlines() or ["no message"]
+    return problem(f"embedded driver does not open: {errors[-1]}", SET_UP)
 
 
 def check_machine(context: Context) -> None:
-    """Raises an error with the remaining ways if this machine cannot have guests that are needed.
+    """Raises an error if guests are needed and this machine cannot get what they need.
 
-    It does not check a machine that got its packages before.
+    The error names the other ways to run the rig. A machine that got its packages before is not
+    checked, except by `rig/rig setup`.
     """
     is_prepared = stamp.PACKAGES in stamp.read_marks(context.layout.stamp) and not context.again
     if stamp.PACKAGES not in context.steps or is_prepared:
@@ -183,7 +184,7 @@ def _check_archive(context: Context) -> Finding:
         return ok(f"apt knows Debian's archive, with {base.codename or base.release}")
     if not Path(KEYRING).is_file():
         return problem(
-            f"an archive is named, but {KEYRING} is missing, which its packages are checked by",
+            f"an archive is named, but {KEYRING}, with the keys to verify its packages, is missing",
             "install the package debian-archive-keyring",
         )
     return ok("the one that you named")

@@ -2,8 +2,8 @@
 """The rig's Python environment: the distribution's Python and the packages of requirements.lock.
 
 Packages are downloaded into the state and installed from there, so the environment can be made
-again, or moved to another machine, without a network. The packages of tests and linters have a lock
-of their own and come with `tests/run`; those that few users need have locks in rig/extras.
+again, or moved to another machine, without a network. The packages of tests and linters have a
+separate lock, and `tests/run` installs them; those that few users need have locks in rig/extras.
 """
 
 from collections.abc import Iterable

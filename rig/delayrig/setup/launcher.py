@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str]) -> int:
     """Does what the command line says, and returns the exit code.
 
-    For `git bisect run`, 99 would be a bad revision, but a rig that cannot be set up says nothing
-    about any.
+    With --bisect, a rig that cannot be set up ends with 125, for which `git bisect run` skips the
+    revision. It would take 99 for a bad revision.
     """
     code = _main(arguments)
     is_bisect = "--bisect" in arguments
@@ -69,9 +69,9 @@ def _do(layout: Layout, request: Request) -> int:
 
 
 def _is_ready(layout: Layout, request: Request) -> bool:
-    """Returns True if no step is to be done.
+    """Returns True if no step of set-up is to be done.
 
-    Then no other checkout can change that until this process ends.
+    Then this process keeps its shared lock, so that no other checkout replaces the programs.
     """
     used = note_use(layout)
     ready = not stale_steps(layout, wanted_marks(layout), _steps(request))
@@ -103,7 +103,7 @@ def _answer(layout: Layout, request: Request) -> int:
 
 
 def _guarded(layout: Layout, request: Request) -> int:
-    # The fast way ends above, so what it does not need is imported here.
+    # A start without set-up does not come here, so its time does not include these imports.
     from delayrig.setup.console import Context, open_console
     from delayrig.setup.reference import check_command
 

@@ -30,7 +30,7 @@ class Layout:
     """The value of PYTHONPATH for `import delayrig`."""
     setup = Place("package_path", "delayrig", "setup")
     reference = Place("package_path", "docs", "reference")
-    """The texts that the rig wrote about itself."""
+    """The reference texts that `rig/rig reference` generates."""
     help_texts = Place("reference", "command-line.txt")
     """The outputs of `--help`, one after the other."""
     lock_of_python = Place("package_path", "requirements.lock")
@@ -66,7 +66,7 @@ def data_home(environment: Mapping[str, str]) -> Path:
 
 
 def find_layout(environment: Mapping[str, str]) -> Layout:
-    """Returns the checkout of this package. $FLASHROM_RIG_STATE moves the state elsewhere."""
+    """Returns the layout of this package's checkout. $FLASHROM_RIG_STATE moves the state."""
     checkout = Path(__file__).resolve().parents[3]
     state = environment.get(STATE_VARIABLE)
     if state:

@@ -36,7 +36,7 @@ def hold_state(layout: Layout, console: Console) -> Iterator[None]:
 
 
 def prepare_state(layout: Layout) -> None:
-    """Makes and tags the folder. Refuses one that holds something else."""
+    """Makes and tags the folder. Raises `SetupError` if the user chose one with other content."""
     state = layout.state
     state.mkdir(parents=True, exist_ok=True)
     tag = state / TAG_NAME
@@ -69,7 +69,10 @@ def note_use(layout: Layout) -> int:
 
 @contextmanager
 def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
-    """Refuses if a rig of another checkout, `owner`, uses the programs here."""
+    """Holds the exclusive lock within the block.
+
+    Raises `SetupError` if a rig of the checkout `owner` uses the programs here.
+    """
     prepare_state(layout)
     used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:

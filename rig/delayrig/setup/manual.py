@@ -135,9 +135,9 @@ def _list(lines: list[str], name: str, texts: dict[str, str]) -> Iterator[str]:
             entries.append((entry[1], [entry[2]] if entry[2] else []))
     for word, words in entries:
         child = texts.get(f"{name} {word}".strip())
-        # Lists shorten the descriptions of commands.
-        said = sentence(child) if child else joined(words)
-        yield from (".TP", f".B {roff(word)}", roff(said))
+        # The list of commands shortens their descriptions, so take a command's own.
+        about = sentence(child) if child else joined(words)
+        yield from (".TP", f".B {roff(word)}", roff(about))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The folders that a command needs in its container, each at its path outside.
+"""The folders that a command needs in its container, each at the same path as outside.
 
 The checkout is read-only except for the command's own folders. The working folder and the paths of
 the command line are writable; programs under test (`path:`) are read-only.
@@ -20,7 +20,7 @@ SYSTEM = frozenset(
 ) | {Path("/usr", name) for name in ("bin", "include", "lib", "libexec", "sbin", "share")}
 """Folders that the container has itself, with everything below them."""
 ABOVE_SYSTEM = frozenset(Path(place) for place in ("/", "/run", "/usr", "/var", "/var/lib"))
-# An option's value, without the word before a colon: a format, or the kind of a subject.
+# An argument: its option, the word before a colon (a format, or the kind of a subject), its path.
 WRITTEN = re.compile(r"(?:--[\w-]+=)?(?:(?P<kind>[a-z]+):)?(?P<path>.*)", re.DOTALL)
 READ_ONLY_KIND = "path"
 
@@ -45,7 +45,7 @@ def plan_mounts(
     written: Iterable[Path] = (),
     read: Iterable[Path] = (),
 ) -> list[Mount]:
-    """Returns the folders for a command line; `written` and `read` are always among them."""
+    """Returns the folders for a command line, and those in `written` and `read`."""
     named = list(_named(arguments, working))
     writable = {working, *written, *(folder for folder, kind in named if kind != READ_ONLY_KIND)}
     protected = {checkout, *(checkout / name for name in SOURCES)} - writable

@@ -88,9 +88,10 @@ def _origin(context: Context) -> str:
 
 
 def origin_of(checkout: Path, words: Sequence[str]) -> str:
-    """Returns a text that differs where a build folder cannot be used again.
+    """Returns the properties of a build folder; if they change, it must be made anew.
 
-    meson looks for a target in its old list, so a new or moved target needs a new folder.
+    meson searches for a target in the list of the last configuration, so a new or moved target
+    needs a new folder.
     """
     files = [path for top in SOURCES for path in (checkout / top).rglob("meson.build")]
     places = sorted(str(path.relative_to(checkout)) for path in files)

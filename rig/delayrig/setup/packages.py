@@ -37,7 +37,7 @@ class Package:
     displaces: str = ""
     """A pattern of dpkg-query for packages that conflict with it.
 
-    If one is installed, it is not wanted.
+    If one of them is installed, this package is not wanted.
     """
 
     @property
@@ -172,12 +172,14 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
     how = "with sudo" if apt.privilege else "as root"
     asked = context.console.interactive and not context.yes
     if asked and not context.console.ask(f"Install them now, {how}?"):
-        raise refused("distribution packages are missing, and were not to be installed", lacking)
+        raise refused(
+            "distribution packages are missing, and you declined to install them", lacking
+        )
     return apt
 
 
 def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
-    """Returns the error for a forbidden install, with the commands for an administrator."""
+    """Returns the error for missing packages, with an administrator's commands to install them."""
     labels = ", ".join(lack.package.label for lack in lacking)
     names = [lack.package.name for lack in lacking]
     lines = commands(["apt-get", "update"], install_argv(names))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders. Each is locked by the process that uses it, so that abandoned ones are known.
+"""Scratch folders. The process that uses one locks it; one without a lock is abandoned.
 
 They are below TMPDIR, or beside the folder that is made in them and then renamed. Their names
 contain the id of their process. Folders with other names are left alone.
@@ -68,7 +68,7 @@ def sweep_scratch(state: Path) -> int:
 def _sweep_all(places: str) -> int:
     """Removes abandoned folders in all places that match the pattern, and returns their number."""
     swept = 0
-    for name in glob.glob(f"{places}/{NAMES}"):  # noqa: PTH207 (Path's falls over what vanishes)
+    for name in glob.glob(f"{places}/{NAMES}"):  # noqa: PTH207 (Path.glob may raise an error)
         folder = Path(name)
         if OURS.fullmatch(folder.name):
             with contextlib.suppress(OSError):

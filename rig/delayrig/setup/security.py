@@ -32,9 +32,10 @@ NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's
 
 
 def _python(text: str, python: str = sys.executable) -> str:
-    """Returns the output of a few lines of Python that use the rig.
+    """Returns the output of a short Python program that imports the rig.
 
-    The interpreter need not have the rig's packages.
+    If it fails, returns the last line of its error output. The interpreter need not have the rig's
+    packages.
     """
     done = subprocess.run(
         [python, "-P", "-c", text],
@@ -47,8 +48,8 @@ def _python(text: str, python: str = sys.executable) -> str:
     return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
 
 
-def _last_line(said: str) -> str:
-    return (said.strip().splitlines() or ["nothing was said"])[-1]
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it printed nothing"])[-1]
 
 
 def _check_user(_context: Context) -> Finding:
@@ -79,16 +80,16 @@ def _check_live_network(_context: Context) -> Finding:
 
 
 def _check_sandbox(context: Context) -> Finding:
-    """Checks that QEMU accepts the seccomp filter that it is started with."""
+    """Checks that QEMU starts with the seccomp filter that the rig gives it."""
     if shutil.which(QEMU) is None or not context.layout.python.exists():
-        return note("not looked at: QEMU or the Python environment is missing", "rig/rig setup")
+        return note("not checked: QEMU or the Python environment is missing", "rig/rig setup")
     sandbox = _python(SANDBOX_PROBE, str(context.layout.python))
     words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
     words += ["-monitor", "stdio"]
     done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)
     if done.returncode != 0:
-        said = _last_line(done.stderr.decode(errors="replace"))
-        return problem(f"QEMU does not start with it: {said}", "install a QEMU with seccomp")
+        error = _last_line(done.stderr.decode(errors="replace"))
+        return problem(f"QEMU does not start with it: {error}", "install a QEMU with seccomp")
     return ok(sandbox)
 
 

@@ -54,25 +54,28 @@ def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
         rig_environment(layout, os.environ),
         setsigmask=before | {signal.SIGINT},
     )
-    status, passed = _wait(rig)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in passed:
+    status, received = _wait(rig)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in received:
         _die_of(os.WTERMSIG(status))
     return _exit_code(os.waitstatus_to_exitcode(status))
 
 
 def _wait(rig: int) -> tuple[int, set[int]]:
-    """Returns the rig's wait status, and the signals that came; passes on those it did not get."""
-    came: set[int] = set()
+    """Returns the rig's wait status, and the signals that this process received.
+
+    Forwards the signals that the rig did not receive.
+    """
+    numbers: set[int] = set()
     while True:
-        told = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
-        if told.si_signo == signal.SIGCHLD:
+        received = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
+        if received.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(rig, os.WNOHANG)
             if ended:
-                return status, came
+                return status, numbers
             continue
-        came.add(told.si_signo)
-        if told.si_code != SI_KERNEL or told.si_signo == signal.SIGHUP:
-            os.kill(rig, told.si_signo)
+        numbers.add(received.si_signo)
+        if received.si_code != SI_KERNEL or received.si_signo == signal.SIGHUP:
+            os.kill(rig, received.si_signo)
 
 
 def _die_of(number: int) -> None:
