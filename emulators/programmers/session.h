@@ -44,9 +44,9 @@ struct session {
 struct bus *session_bus(struct session *session);
 
 /*
- * Must be called when the machine resumes at @now_ns. If the settings are now those of another cell,
- * the chip of that cell replaces the last one. Returns a negative errno on failure; stderr says what
- * is wrong.
+ * Must be called when the machine resumes at @now_ns. If the settings are now those of another
+ * cell, the chip of that cell replaces the last one. Returns a negative errno on failure; stderr
+ * says what is wrong.
  */
 int session_resume(struct session *session, uint64_t now_ns);
 
