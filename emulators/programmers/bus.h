@@ -4,7 +4,7 @@
  * that has the registers passes the time; the bus decides what the chip sees, and what becomes one
  * record.
  *
- * A cycle of a memory bus takes no time of its own: it reaches the chip at the time of the
+ * A cycle of a memory bus takes no time: it reaches the chip at the time of the
  * instruction that makes it, and the program continues at the same time. So a wait between two
  * cycles is exactly as long for the chip as it is for the program.
  */

@@ -91,9 +91,9 @@ struct ft2232 {
 	uint16_t divisor;
 	uint8_t levels; /* the levels of pins ADBUS0 to ADBUS7, where they are outputs */
 	uint8_t outputs;
-	uint8_t head[3]; /* the present command */
+	uint8_t head[3]; /* the current command */
 	size_t head_len;
-	uint32_t clock_bytes; /* the bytes that the present command still clocks */
+	uint32_t clock_bytes; /* the bytes that the current command still clocks */
 	size_t input_at;
 	size_t input_len;
 	uint8_t input[64 << 10];

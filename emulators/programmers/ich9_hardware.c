@@ -69,7 +69,7 @@ static bool find_erase(const struct part *part, uint32_t size_bytes, uint8_t *op
 	return false;
 }
 
-/* Returns the erase of the smallest blocks, or the usual one if the part has no such size. */
+/* Returns the erase of the smallest blocks, or 20h if the part has none of these sizes. */
 static struct block_erase erase_of(const struct part *part)
 {
 	struct block_erase erase;

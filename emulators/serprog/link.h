@@ -42,7 +42,7 @@
  *
  * The bytes that end such a sleep are read, but stay in the socket (MSG_PEEK, recv(2)) until the
  * reply is sent. If two small segments are taken at once, the kernel acknowledges them with a
- * segment of its own, which costs a client as much as its request. If they stay, the reply
+ * separate segment, which costs a client as much as its request. If they stay, the reply
  * acknowledges them.
  *
  * All of this happens only if @wake_suffices. It uses files and bytes, and no clock.
@@ -85,7 +85,7 @@ void patience_take(struct patience *patience, int fd, uint8_t *room);
 /* Learns a client's behaviour from the bytes of one read. @len is at least 1. */
 void patience_note_bytes(struct patience *patience, const uint8_t *bytes, size_t len);
 
-/* Learns a client's behaviour from a request. @is_last: no bytes came behind it. */
+/* Learns a client's behaviour from a request. @is_last: no bytes came after it. */
 void patience_note_request(
 	struct patience *patience, const struct serprog_request *request, bool is_last);
 
@@ -121,8 +121,7 @@ struct link {
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
 	size_t held_bytes;
 	uint64_t empty_ns;
-	uint64_t drained_ns; /* the last read began then and left nothing; 0: it may have left bytes
-			      */
+	uint64_t drained_ns; /* when the last read began, if it left no bytes; else 0 */
 	uint64_t read_ns;
 	uint64_t arrived_ns; /* the request was complete by then; 0: unknown */
 };
