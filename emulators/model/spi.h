@@ -14,18 +14,18 @@
 /* Features that some parts have and others lack. */
 enum spi_feature {
 	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
-	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; erases are rows of their own */
+	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; for erases see part.erases */
 	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the fourth address byte */
-	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 17h and 16h, B9h before 01h: that byte, EXTADD */
+	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 16h; 17h, or 01h after B9h: A25, A24, EXTADD */
 	SPI_HAS_FLAG_STATUS = 1 << 4,       /* 70h, cleared by 50h */
 	SPI_HAS_ERROR_BITS = 1 << 5,        /* P_ERR and E_ERR hold the part busy until 30h */
-	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 50h before 01h: at once, lost without power */
+	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 01h after 50h: at once, lost without power */
 	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
 	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
 	SPI_HAS_ANY_REGISTER = 1 << 9,      /* 65h and 71h: registers by their addresses */
 };
 
-/* Bits of the status register number @index; no bits: there is no such flag. */
+/* The bits of a flag in status register @index; mask 0: the part has no such flag. */
 struct part_flag {
 	uint8_t index;
 	uint8_t mask;
@@ -46,26 +46,26 @@ struct part_protection {
 	size_t bit_count;
 	/* The protected bytes for the number 1; each higher number protects twice as much. */
 	uint32_t unit_bytes;
-	struct part_flag bottom;  /* counts from address 0, not from the end */
-	struct part_flag sectors; /* the unit is 4 KiB, up to 32 KiB; all bits set protect all */
-	struct part_flag complement;
-	/* Blocks with a lock each; empty: the part has no locks. */
+	struct part_flag bottom;     /* set: the range is at address 0, not at the end */
+	struct part_flag sectors;    /* the unit is 4 KiB, up to 32 KiB; all bits set protect all */
+	struct part_flag complement; /* set: all other bytes are protected instead */
+	/* The blocks, which have one lock each; empty: the part has no locks. */
 	struct part_region lock_regions[PART_REGIONS_MAX];
 	size_t lock_region_count;
-	struct part_flag locks_flag; /* set: the locks count, not the ranges; mask 0: always */
+	struct part_flag locks_flag; /* set: the locks protect, not the ranges; mask 0: always */
 };
 
 struct part_status_register {
 	uint8_t read_opcode;  /* 0: readable only by its address */
 	uint8_t write_opcode; /* 0: only as a further data byte of 01h, or by its address */
 	uint8_t writable_mask;
-	uint8_t delivered; /* its value when new; at every power-up where it is volatile */
+	uint8_t delivered; /* its value in a new part, and after power-up if it is volatile */
 	uint8_t address;   /* the address of its stored copy, for 65h and 71h */
 };
 
-/* WEL falls at a moment within a busy time, not at its end. */
+/* WEL is cleared at some time during the work, before WIP is. */
 struct part_early_wel {
-	bool known; /* true: the part does this; false: WEL falls with WIP */
+	bool known; /* true: the part does this; false: both are cleared together */
 	enum grade grade;
 };
 
@@ -120,7 +120,7 @@ struct part_spi {
 	struct busy_time byte_program_next;
 	struct busy_time write_status;
 
-	/* Waits that a client owes the part: never scaled by a corner. */
+	/* The least times that a client must wait: the same in each corner. */
 	struct figure deep_power_down;
 	struct figure release_power_down;
 	struct figure release_power_down_with_id;
@@ -149,7 +149,7 @@ struct spi_state {
 	uint8_t status_pending[SPI_STATUS_REGISTERS_MAX];
 	uint8_t stored_pending[SPI_STATUS_REGISTERS_MAX];
 	bool write_enabled;
-	uint64_t wel_until_ns; /* the end of WEL in the work in hand; UINT64_MAX: with the work */
+	uint64_t wel_until_ns; /* when the work clears WEL; UINT64_MAX: at its end */
 	bool status_enabled;   /* 50h came before a status register write */
 	bool powered_down;
 	bool reset_enabled;
@@ -166,8 +166,8 @@ struct spi_state {
 	struct spi_suspended suspended;
 
 	uint8_t die;                         /* the die whose status is read */
-	bool die_ready;                      /* that die is done with its part of the work */
-	uint64_t die_until_ns[SPI_DIES_MAX]; /* the end of its work; UINT64_MAX: with the others */
+	bool die_ready;                      /* that die has finished, while others still work */
+	uint64_t die_until_ns[SPI_DIES_MAX]; /* when each finishes; UINT64_MAX: at the work's end */
 
 	bool aai;
 	uint32_t aai_address;

@@ -101,7 +101,7 @@ static const struct spi_command commands[] = {
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, NULL, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x04, "WRDI", 0, 0, SPI_WHILE_AAI, NULL, 0, 0, NULL, run_write_disable},
-	/* EBSY makes SO show when a word is done, which the model does not drive. */
+	/* EBSY makes the SO pin show the end of a word program, which is not modelled. */
 	{0x70, "EBSY", 0, 0, 0, NULL, 0, 0, NULL, NULL},
 	{0x80, "DBSY", 0, 0, 0, NULL, 0, 0, NULL, NULL},
 	{0x03, "READ", 3, 0, 0, NULL, 0, ANY, spi_reply_array, NULL},
@@ -115,7 +115,7 @@ static const struct spi_command commands[] = {
 	{0x60, "CE", 0, 0, WRITES, part_has_erase, 0, 0, NULL, spi_run_erase},
 };
 
-/* The write enable lasts through all words; it ends with the last one of the part. */
+/* WEL stays set from word to word; the last word of the part clears it. */
 static void finish(struct chip *chip, bool cut_off)
 {
 	if (chip->spi.aai && !cut_off && chip->spi.aai_address < chip->part->size_bytes)

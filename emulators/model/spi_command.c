@@ -254,8 +254,8 @@ static void call(struct chip *chip, void (*function)(struct chip *, const struct
 }
 
 /*
- * Returns how many of the next @len bytes that the client reads are still address or dummies: the
- * part counts clocks, whoever drives the bus.
+ * Returns how many of the next @len bytes that the client reads are address or dummy bytes for the
+ * part, because the client has sent too few: the part only counts clocks.
  */
 static size_t missing_len(const struct spi_wire *wire, size_t len)
 {

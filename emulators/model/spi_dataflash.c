@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AT45 DataFlash. Pages have 528 bytes, and the array holds them so; in the other configuration
- * only the first 512 bytes of each can be reached. All writes go through one of two SRAM buffers;
- * the other one can be used meanwhile.
+ * AT45 DataFlash. Pages have 528 bytes, and the array stores all of them; in the configuration with
+ * binary pages, a client can reach only the first 512 bytes of each. All writes go through one of
+ * two SRAM buffers; a client can use the other buffer meanwhile.
  */
 #include "dataflash.h"
 
@@ -67,7 +67,7 @@ static int buffer_of(uint8_t opcode)
 	return memchr(second, opcode, sizeof(second)) != NULL;
 }
 
-/* Returns true, and sets the rule, if the work in hand uses that buffer. The other one is free. */
+/* Returns true, and sets the rule, if the current work uses @buffer. */
 static bool buffer_is_busy(struct chip *chip, int buffer, const struct spi_request *request)
 {
 	if (chip->pending.work == CHIP_WORK_NONE)
@@ -88,7 +88,7 @@ static void start(struct chip *chip, const struct spi_request *request, enum chi
 	chip_start_work(chip, request->transfer->end_ns, &work, busy, request->facts);
 }
 
-/* Replies with page after page, and after the last with the first. */
+/* Replies with consecutive pages; the first page follows the last one. */
 static void reply_array(struct chip *chip, const struct spi_request *request)
 {
 	const struct chip_transfer *transfer = request->transfer;
@@ -269,7 +269,7 @@ static void run_configure(struct chip *chip, const struct spi_request *request)
 		request->facts->rule = CHIP_RULE_SEQUENCE;
 }
 
-/* Replies as a part is delivered: no sector is protected or locked down. */
+/* Replies as a new part does: no sector is protected or locked down. */
 static void reply_sectors(struct chip *chip, const struct spi_request *request)
 {
 	static const uint8_t none = 0x00;

@@ -60,7 +60,7 @@ static void nor_run_bank_access(struct chip *chip, const struct spi_request *req
 	chip->spi.bank_access = true;
 }
 
-/* Registers by their addresses (S25FS-S): the stored ones, and from 800000h on those in force. */
+/* Registers with addresses (S25FS-S): non-volatile ones, and from 800000h on the volatile ones. */
 #define IN_FORCE 0x800000u
 
 /* Returns the index of the register at @address, or status_count if there is none. */
@@ -86,7 +86,10 @@ static void nor_reply_register(struct chip *chip, const struct spi_request *requ
 	spi_reply_repeating(request, &value, 1, 0);
 }
 
-/* Writes a register in force at once. A stored one takes time, and effect at the next reset. */
+/*
+ * Writes a volatile register at once. A write of a non-volatile one takes time, and its value is in
+ * force after the next reset.
+ */
 static void nor_run_write_register(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -129,7 +132,7 @@ static void occupy_one(struct chip *chip, uint32_t address)
 	spi->die_until_ns[spi->die] = UINT64_MAX;
 }
 
-/* Each die erases by itself. All but the last one end earlier, at a drawn moment. */
+/* Each die erases independently. All but the last one finish earlier, at a random time. */
 static void occupy_all(struct chip *chip, uint8_t opcode)
 {
 	uint64_t work_ns = chip->busy_until_ns - chip->busy_since_ns;
@@ -190,10 +193,13 @@ static bool nor_has_dies(const struct part *part, uint8_t opcode)
 #define OP_LOCK_ALL 0x7E
 #define LOCKED_BYTE 0xFF /* the value that 3Ch reads */
 
-/* The register of SST26VF064B: 16 bits of its eight 8 KiB blocks, then one of each other block. */
+/*
+ * The block protection register of SST26VF064B: two bits for each of its eight 8 KiB blocks, then
+ * one bit for each other block.
+ */
 #define REGISTER_BYTES 18u
-#define REGISTER_SMALL 128u      /* where the bits of 8 KiB blocks begin: two each */
-#define REGISTER_BOTTOM_32K 126u /* the other 32 KiB block is next */
+#define REGISTER_SMALL 128u      /* the first bit of the first 8 KiB block */
+#define REGISTER_BOTTOM_32K 126u /* the bit of the top 32 KiB block follows */
 #define SMALL_PER_END 4u
 
 static bool refuses_changes(const struct chip *chip, struct chip_facts *facts)
@@ -316,8 +322,8 @@ static bool nor_has_lock(const struct part *part, uint8_t opcode)
 }
 
 /*
- * Suspend and resume. A suspended program, or erase of a block, keeps the rest of its time. A part
- * holds one of them.
+ * Suspend and resume. A suspended program or block erase keeps its remaining time. A part can hold
+ * only one suspended operation.
  */
 static bool can_suspend(const struct chip *chip)
 {
@@ -419,8 +425,8 @@ static struct figure reset_wait(const struct part_spi *part, enum chip_work cut_
 }
 
 /*
- * Resets registers and modes as power-up does, without its waits. Locks beside ranges are set again
- * (Winbond); other locks stay (SST26).
+ * Resets registers and modes as power-up does, without its waits. Sets all locks of a part that
+ * also has ranges (Winbond); other locks stay as they are (SST26).
  */
 static void forget_modes(struct chip *chip)
 {
@@ -444,7 +450,7 @@ static void reset(struct chip *chip, uint64_t end_ns)
 	chip_owe(chip, end_ns, wait, CHIP_RULE_RESET);
 }
 
-/* 99h needs 66h before it, F0h nothing. */
+/* 99h needs 66h just before it; F0h does not. */
 static void nor_run_reset(struct chip *chip, const struct spi_request *request)
 {
 	if (chip->spi.reset_enabled || request->facts->opcode == OP_RESET_F0)
@@ -468,7 +474,7 @@ static bool nor_has_reset(const struct part *part, uint8_t opcode)
 	return part->spi->soft_reset.ns > 0 && !(part->spi->features & SPI_HAS_RESET_F0);
 }
 
-/* The commands that all have: program, erase, status and its flags, SFDP. */
+/* The commands that most parts have: program, erase, status and its flags, SFDP. */
 #define ERROR_ERASE 0x20   /* E_ERR of S25FL-S, in status register 1 */
 #define ERROR_PROGRAM 0x40 /* P_ERR */
 
@@ -503,8 +509,9 @@ static struct figure shorter(struct figure a, struct figure b)
 }
 
 /*
- * Returns the time of a program of @len bytes. If the part has times for the first and for further
- * bytes, a few bytes take less than a page. If it has that of the first only, two take a page's.
+ * Returns the time to program @len bytes. If the part has times for the first and for each further
+ * byte, it is their sum, at most the time of a page. If the part has only the time of the first
+ * byte, two or more bytes take the time of a page.
  */
 static struct busy_time program_time(const struct part *part, size_t len)
 {
@@ -521,7 +528,7 @@ static struct busy_time program_time(const struct part *part, size_t len)
 	};
 }
 
-/* Fills the page latch. Bytes past the end wrap to its beginning; later ones replace earlier. */
+/* Fills the page latch. Bytes past its end wrap to its beginning and replace earlier bytes. */
 static void fill_page(struct chip *chip, uint32_t address, const struct spi_request *request)
 {
 	uint32_t page_bytes = chip->part->page_bytes;
@@ -564,15 +571,15 @@ static void run_page_program(struct chip *chip, const struct spi_request *reques
 	nor_occupy_dies(chip, request);
 }
 
-/* Returns true if the part ignores this erase of small sectors, because all are alike. */
+/* Returns true if this is an erase of small sectors, and the part is configured without them. */
 static bool lacks_small_sectors(const struct chip *chip, uint8_t opcode)
 {
 	return spi_is_uniform(chip) && part_erase_find(chip->part, opcode)->region_count > 0;
 }
 
 /*
- * A chip erase that block protection forbids sets no E_ERR (S25FL128S, bulk erase), but the bits of
- * the flag status (MT25QL256ABA, "ERASE Operations").
+ * Runs an erase. If block protection forbids a chip erase, that does not set E_ERR (S25FL128S, bulk
+ * erase), but it sets the bits of the flag status register (MT25QL256ABA, "ERASE Operations").
  */
 static void run_erase(struct chip *chip, const struct spi_request *request)
 {
@@ -649,7 +656,7 @@ static void run_write_status(struct chip *chip, const struct spi_request *reques
 
 /* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
-	/* The commands of each page come first: the table is searched in order. */
+	/* The commands that program and verify a page come first, since the search is linear. */
 	{0x05, "RDSR", 0, 0, POLLS, NULL, 0, ANY, spi_reply_status, NULL},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},
 	{0x02, "PP", MODE, 0, WRITES, NULL, 1, ANY, NULL, run_page_program},

@@ -57,7 +57,7 @@ static uint8_t lock_bits(const struct chip *chip)
 	}
 }
 
-/* A part with an error that is not cleared shows itself as busy. */
+/* A part shows itself as busy until its error bits are cleared. */
 static uint8_t first_register_bits(const struct chip *chip)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -97,8 +97,9 @@ bool spi_die_is_ready(const struct chip *chip, uint8_t die, uint64_t now_ns)
 }
 
 /*
- * Weakens the grade of the wait. A client that trusts WEL, or the status of one die, may now come
- * too early; that is only as sure as the source that says that these end before the work does.
+ * Weakens the grade of the wait to that of the source which says that WEL, or the busy bit of one
+ * die, is cleared before the work ends. A client that polls them may send its next command too
+ * early, and that finding is only as certain as this source.
  */
 static void weaken_debt(struct chip *chip, uint64_t now_ns)
 {
@@ -166,7 +167,7 @@ static void take_pending(struct chip *chip)
 		spi_lock_all(chip, chip->spi.lock_all_pending);
 }
 
-/* Returns true if the write is volatile: after 50h, or if the part has no time for it. */
+/* Returns true if the write is volatile: after 50h, or if the part has no time for a write. */
 static bool is_immediate(const struct chip *chip)
 {
 	return chip->spi.status_enabled || chip->part->spi->write_status.max.ns == 0;

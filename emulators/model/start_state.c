@@ -19,7 +19,7 @@ enum opcode {
 #define ADDRESS_BYTES_MAX 4
 #define NS_PER_MS UINT64_C(1000000)
 
-/* An earlier session, which ended at @now_ns and left the part as it was. */
+/* An earlier client: its commands at @now_ns leave the part in the start state. */
 struct session {
 	struct chip *chip;
 	uint64_t now_ns;
@@ -75,7 +75,7 @@ static void program(struct session *session)
 	send(session, command, sizeof(command));
 }
 
-/* Ends the suspend latency: the part has been suspended for long. */
+/* Ends the suspend latency at once, as if the part had been suspended long ago. */
 static void end_suspending(struct session *session)
 {
 	struct chip *chip = session->chip;
@@ -189,7 +189,7 @@ static bool is_unlocked(const struct part *part)
 	return kind != PROTECTION_GLOBAL && kind != PROTECTION_UNLOCK;
 }
 
-/* Returns true if the part can suspend erases and shows that; else no client can notice it. */
+/* Returns true if the part can suspend erases, and a status flag lets a client see that. */
 static bool suspends_erases(const struct part *part)
 {
 	return part->spi->suspend.opcode != 0 && part->spi->suspend.erase_flag.mask != 0 &&

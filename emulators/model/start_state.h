@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state in which a client finds a part, which is not always ready and idle. Work under way is
- * at the first block. It begins at a moment that the client can know, so that no client is blamed
- * for what it could not see: a client polls a part that may be busy, wakes a silent one, and waits
- * after it turned its pins on.
+ * The state in which a client finds a part, which is not always ready and idle. Work that is under
+ * way concerns the first block. A state begins at an event that the client can observe, so that the
+ * client can avoid each violation: it can poll a part that may be busy, wake one that does not
+ * answer, and wait after it has turned its pins on.
  */
 #ifndef EMULATORS_MODEL_START_STATE_H
 #define EMULATORS_MODEL_START_STATE_H
@@ -13,16 +13,16 @@
 enum start_state {
 	START_READY,    /* idle, powered up long ago */
 	START_FRESH,    /* power came when the client turned the pins on */
-	START_RAMP_1MS, /* the supply began to rise then; the part is silent until it is up */
+	START_RAMP_1MS, /* the supply began to rise then; the part does not answer until it is up */
 	START_RAMP_10MS,
 	START_RAMP_100MS,
-	START_RESETTING,  /* a reset began then */
+	START_RESETTING,  /* a reset began when the client turned the pins on */
 	START_ASLEEP,     /* in deep power-down */
 	START_ERASING,    /* the smallest erase began when the client connected */
 	START_SUSPENDING, /* an erase was suspended just before the first command */
 	START_ERASE_SUSPENDED,
 	START_PROGRAM_SUSPENDED,
-	START_DEAF_SUSPENDED, /* a suspended program that no resume continues, only a reset ends */
+	START_DEAF_SUSPENDED, /* a program is suspended, and a resume has no effect: only a reset */
 	START_WRITE_ENABLED,
 	START_PROTECTED, /* all its block protection bits are set */
 };
@@ -40,11 +40,11 @@ const char *start_state_name(enum start_state state);
 
 enum start_moment start_state_moment(enum start_state state);
 
-/* Returns true if the part can start so: SPI NOR with the necessary commands and figures. */
+/* Returns true for START_READY, and for SPI NOR with the commands and figures of @state. */
 bool start_state_fits(enum start_state state, const struct part *part);
 
 /*
- * Puts a ready part into the state, which must fit it, at @now_ns. @facts are those of the work
+ * Puts a ready part into @state, which must fit it, at @now_ns. Fills @facts with those of the work
  * that is then under way, if any.
  */
 void chip_start_in(

@@ -2,11 +2,12 @@
 #include "cycle.h"
 
 /*
- * The status bits of a busy part; the other bits mean nothing. The toggle bit shows at any address.
+ * The status bits that a read of a busy part returns; the other bits have no meaning. The toggle
+ * bit works at any address.
  */
-#define POLL_DATA 0x80    /* the complement of what is being written */
-#define POLL_TOGGLE 0x40  /* another value at each read */
-#define POLL_ERASING 0x08 /* no further sector is taken */
+#define POLL_DATA 0x80    /* the complement of this bit of the data */
+#define POLL_TOGGLE 0x40  /* changes at each read */
+#define POLL_ERASING 0x08 /* the part accepts no further sector */
 
 static bool is_at(const struct part_unlock *unlock, size_t which, uint32_t address)
 {
@@ -108,7 +109,7 @@ void unlock_run(struct chip *chip, const struct unlock_table *table, enum unlock
 		command->run(chip, cycle, facts);
 }
 
-/* Returns true for an address in a sector that an erase takes, or of the programmed byte. */
+/* Returns true if @address is in a sector that is being erased, or is being programmed. */
 static bool works_at(const struct chip *chip, uint32_t address)
 {
 	const struct chip_pending *work = &chip->pending;

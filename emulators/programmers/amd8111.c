@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The flash part that a board boots from, at the top of 4 GiB, behind the LPC bridge of an
- * AMD-8111. QEMU has a PIIX3 there instead. It shows the ID of the AMD-8111 here; the rest of its
- * configuration is plain memory.
+ * AMD-8111. QEMU's machine has a PIIX3 as this PCI device. A program
+ * reads the ID of the AMD-8111 there; the rest of the configuration is the PIIX3's.
  *
- * This machine boots from QEMU's own ROM, so the part appears only when the bridge passes writes.
+ * The machine boots from QEMU's ROM, which has the same addresses, so the part replaces the ROM
+ * only while the bridge passes writes.
  *
  * Sources: AMD-8111 HyperTransport I/O Hub Data Sheet, 24674 revision 3.00, DevB:0x00 and
  * DevB:0x40; PCI Local Bus Specification 3.0, 3.2.2.3.2 "Software Generation of Configuration
@@ -22,7 +23,7 @@
 #define WINDOW_BYTES (UINT64_C(8) << 20) /* a part, and registers of an FWH 4 MiB below it */
 #define FOUR_GIB (UINT64_C(4) << 30)
 #define BUS_BYTES (UINT64_C(16) << 20) /* parts see 24 bits of an address */
-#define NOBODY 0xFF
+#define FLOATING 0xFF
 
 struct amd8111 {
 	bool passes_writes;
@@ -60,7 +61,7 @@ static uint32_t address_of(const struct front_access *access)
 
 static uint64_t read_part(struct bus *bus, const struct front_access *access)
 {
-	return bus ? bus_read_cycle(bus, access->now_ns, address_of(access)) : NOBODY;
+	return bus ? bus_read_cycle(bus, access->now_ns, address_of(access)) : FLOATING;
 }
 
 static void write_part(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -49,8 +49,9 @@ static void give_up(struct bus *bus, uint64_t now_ns)
 }
 
 /*
- * Returns true if the chip still answers: its records are below the bound. A step of *@now_ns back
- * is counted and hidden.
+ * Begins an access, and first the start state if it is still to begin. Returns false if there are
+ * records_max records: the chip no longer answers then. If *@now_ns is earlier than the last
+ * access, counts that and sets *@now_ns to the time of that access.
  */
 static bool begin(struct bus *bus, uint64_t *now_ns)
 {
@@ -74,8 +75,8 @@ static void open_record(struct bus *bus, uint64_t now_ns)
 		.kind = EVENT_CYCLE, .empty_ns = now_ns, .read_ns = now_ns, .start_ns = now_ns};
 }
 
-/* Returns true if no fact is lost when a read joins the record before it. */
-static bool says_nothing_new(const struct chip_facts *facts)
+/* Returns true if a read has no facts that need a record of its own. */
+static bool can_join(const struct chip_facts *facts)
 {
 	return facts->rule == CHIP_RULE_NONE && !facts->owed && !facts->lost_power;
 }
@@ -86,9 +87,9 @@ static bool is_same_command(const struct chip_facts *a, const struct chip_facts 
 }
 
 /*
- * Returns true if a read joins the open record. Reads of neighbours are one record, as a client of
- * a serial programmer would request them. So are reads of a status at one place: a client in a loop
- * makes millions.
+ * Returns true if a read joins the open record. Reads of consecutive addresses are one record, like
+ * one read request to a serial programmer. Status reads at one address are one record too, because
+ * a client that polls makes millions of them.
  */
 static bool goes_on_reading(const struct bus *bus, uint32_t address, const struct chip_facts *facts)
 {
@@ -96,7 +97,7 @@ static bool goes_on_reading(const struct bus *bus, uint32_t address, const struc
 	bool is_poll = strcmp(facts->name, "STATUS") == 0;
 
 	return open->read_len > 0 && open->read_len < UINT32_MAX &&
-	       open->chip.rule == CHIP_RULE_NONE && says_nothing_new(facts) &&
+	       open->chip.rule == CHIP_RULE_NONE && can_join(facts) &&
 	       is_same_command(&open->chip, facts) &&
 	       address == bus->next_address - (is_poll ? 1 : 0);
 }
@@ -120,7 +121,7 @@ uint8_t bus_read_cycle(struct bus *bus, uint64_t now_ns, uint32_t address)
 	return value;
 }
 
-/* Returns true for a further byte of the page that is being loaded: each delays the part's work. */
+/* Returns true if the write loads one more byte of the page, which delays the part's program. */
 static bool is_of_page(const struct bus *bus, const struct chip_facts *facts)
 {
 	const struct chip_facts *before = &bus->open.chip;

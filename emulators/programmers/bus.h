@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chip behind the registers of a programmer, and the record of all that reached it. The owner of
- * the registers passes the time; the bus decides what the chip sees, and what becomes one record.
+ * A chip behind the registers of a programmer, and the record of all that reached it. The front
+ * that has the registers passes the time; the bus decides what the chip sees, and what becomes one
+ * record.
  *
- * A cycle of a memory bus takes no time of its own: it reaches the chip at the time of the
+ * A cycle of a memory bus takes no time: it reaches the chip at the time of the
  * instruction that makes it, and the program continues at the same time. So a wait between two
- * cycles is as long for the chip as it is for the program, and never a nanosecond shorter.
+ * cycles is exactly as long for the chip as it is for the program.
  */
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
@@ -19,7 +20,7 @@ struct bus_options {
 	const struct part *part;
 	struct corner corner;
 	uint64_t seed;
-	uint64_t records_max; /* past that many the chip is silent */
+	uint64_t records_max; /* the chip does not answer after that many */
 	/* The state at the part's first command or cycle; it must fit the part. */
 	enum start_state start_state;
 };
@@ -32,14 +33,14 @@ struct bus {
 	uint64_t records_max;
 	enum start_state start_state; /* still to begin, if it is not START_READY */
 	uint64_t last_ns;
-	uint64_t backward_count; /* the clock's steps back; 0 in a sound run */
+	uint64_t backward_count; /* the number of steps back; 0 in a valid run */
 	bool gave_up;
 	bool selected; /* chip select is low */
 	/* The front's own state; all zeros for each new chip. */
 	_Alignas(uint64_t) uint8_t registers[BUS_REGISTERS_BYTES];
 };
 
-/* @memory is for the chip, as for chip_init(). Returns -ENOMEM if there is none for events. */
+/* Passes @memory to chip_init(). Returns -ENOMEM if there is no memory for events. */
 int bus_init(struct bus *bus, const struct bus_options *options, void *memory);
 void bus_deinit(struct bus *bus);
 
@@ -54,8 +55,8 @@ void bus_write_cycle(struct bus *bus, uint64_t now_ns, uint32_t address, uint8_t
 void bus_transfer(struct bus *bus, const struct chip_transfer *transfer);
 
 /*
- * Chip select and bytes on an SPI bus; a part that is not on SPI stays silent. One record is one
- * time that chip select was low: read_ns is when it fell, reply_ns when it rose.
+ * Chip select and bytes on an SPI bus; a part that is not on SPI does not answer. One record covers
+ * the time for which chip select was low: it fell at read_ns and rose at reply_ns.
  */
 void bus_select(struct bus *bus, uint64_t now_ns);
 uint8_t bus_exchange(struct bus *bus, uint64_t now_ns, uint8_t value);
@@ -68,7 +69,7 @@ void bus_cut_short(struct bus *bus);
 /* Ends the open record. Must be called before events are read. */
 void bus_flush(struct bus *bus);
 
-/* Returns true if every moment and every record can be trusted. */
+/* Returns true if the time never stepped back and no record was lost. */
 bool bus_is_clean(const struct bus *bus);
 
 #endif

@@ -16,8 +16,8 @@
 
 #define DATA_CLOCK 0x01
 #define DATA_OUT 0x80
-#define CONTROL_SELECT 0x08 /* inverted on the line, as chip select is */
-#define STATUS_REPLY 0x80   /* the line "busy", inverted */
+#define CONTROL_SELECT 0x08 /* inverted by the port: 1 sets chip select low */
+#define STATUS_REPLY 0x80   /* the line BUSY, inverted by the port */
 
 struct butterfly {
 	uint8_t data;

@@ -3,8 +3,8 @@
  * A WCH CH341A, a USB adapter with a serial bus: streams of commands come in packets of 32 bytes,
  * and each packet of a SPI stream is answered by one with the bytes that the part drove.
  *
- * Chip select is a pin, and pins are set by a stream of their own. Delays and instructions of that
- * stream take time. Packets on the USB take none: the adapter's next instruction follows at once.
+ * A pin stream sets the pins, among them chip select. Its instructions and delays take time. USB
+ * packets take none: the adapter runs the next instruction at once.
  *
  * Sources: CH341 datasheet (part 2, parallel and synchronous serial ports); spi-ch341-usb, README,
  * "Limitations of the SPI interface" (1.4 MHz, measured); flashrom ch341a_spi.c, pluck_cs() (three
@@ -19,8 +19,8 @@
 #define PIN_STREAM 0xAB
 
 /*
- * Instructions of a pin stream: the highest two bits say which (three for the end), the others are
- * a value.
+ * Instructions of a pin stream: the highest two bits are the instruction (three bits for END), the
+ * others are its value.
  */
 #define KIND_MASK 0xC0
 #define VALUE_MASK 0x3F
@@ -58,7 +58,7 @@ static void reset(void *state)
 	memset(state, 0, sizeof(struct ch341a));
 }
 
-/* A pin that is no output is pulled up. */
+/* A pin that is not an output is pulled up. */
 static void set_pins(struct ch341a *self, struct bus *bus)
 {
 	bool is_low = self->outputs & CHIP_SELECT && !(self->levels & CHIP_SELECT);
@@ -91,7 +91,7 @@ static void do_pins(struct ch341a *self, struct bus *bus, const uint8_t *bytes, 
 	}
 }
 
-/* The bus sends the highest bit first, the adapter the lowest. */
+/* Reverses the bits of each byte: the adapter sends the lowest bit first, the part the highest. */
 static void do_spi(struct ch341a *self, struct bus *bus, const uint8_t *bytes, size_t len)
 {
 	size_t place = (self->reply_first + self->reply_count) % REPLIES_MAX;
@@ -136,7 +136,10 @@ static void do_packet(struct ch341a *self, struct bus *bus, const uint8_t *packe
 		do_pins(self, bus, packet + 1, packet_len(len) - 1);
 }
 
-/* After a reset of the USB, the bus may be ahead: it had commands from before the reset. */
+/*
+ * Advances free_ns to @now_ns, or to the last access on the bus if that is later: a USB reset
+ * clears free_ns, but commands from before the reset may end after @now_ns.
+ */
 static void catch_up(struct ch341a *self, struct bus *bus, uint64_t now_ns)
 {
 	self->free_ns = front_later(self->free_ns, front_later(now_ns, bus ? bus->last_ns : 0));

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A front: the registers of one programmer that people own, through which programs reach the chip.
- * Pure: an access of the program in, cycles and transfers on the bus out. The caller lays the
- * registers over a machine and passes the time.
+ * A front: the registers of one real programmer, through which programs reach the chip. It turns
+ * each access of a program into cycles and transfers on the bus, and uses nothing else. The caller
+ * lays the registers over a machine and passes the time.
  *
- * A guest is not trusted: any offset inside a window, any value and any order must be fine.
+ * The guest is not trusted: a front must accept any offset inside a window, any value and any order
+ * of accesses.
  */
 #ifndef EMULATORS_PROGRAMMERS_FRONT_H
 #define EMULATORS_PROGRAMMERS_FRONT_H
 
 #include "bus.h"
 
-/* One access: @size_bytes from @offset of the window on, all of it inside. */
+/* One access to @size_bytes bytes at @offset of a window, all of them inside the window. */
 struct front_access {
 	uint64_t now_ns;
 	uint64_t offset;
 	unsigned int size_bytes;
-	uint64_t index;   /* the value of the index, if the window has one */
+	uint64_t index;   /* the value of the index register, if the window has one */
 	uint64_t beneath; /* the value of the register beneath, for a read of a passed window */
 };
 
@@ -26,12 +27,12 @@ static inline uint64_t front_part_of(const struct front_access *access, uint64_t
 	return reg >> 8 * access->offset & ((UINT64_C(1) << 8 * access->size_bytes) - 1);
 }
 
-/* Registers in a row, laid over a region of memory that the machine has. */
+/* Consecutive registers, laid over a memory region of the machine. */
 struct front_window {
 	const char *region; /* QEMU's name of it */
 	uint64_t offset;
 	uint64_t size_bytes;
-	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
+	unsigned int access_bytes_max; /* QEMU splits longer ones, lowest address first */
 	/* Writes also reach the machine's own registers, and reads get the value of those. */
 	bool is_passed;
 	/*
@@ -40,8 +41,8 @@ struct front_window {
 	 */
 	const char *index_region;
 	/*
-	 * Returns true if the window is there; called after each write, and when the machine starts
-	 * or resumes. NULL: always.
+	 * Returns true if the window is visible. Called after each write, and when the machine
+	 * starts or resumes. NULL: always.
 	 */
 	bool (*is_shown)(const struct bus *bus);
 	/* @bus is NULL if there is no chip. */
@@ -49,44 +50,44 @@ struct front_window {
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
 };
 
-/* A request to the device, by its vendor's numbers. */
+/* A control transfer that the USB standard does not define. */
 struct front_request {
-	uint8_t type;
-	uint8_t number;
-	uint16_t value;
-	uint8_t channel;
-	size_t len; /* the room for its answer */
+	uint8_t type;    /* bmRequestType */
+	uint8_t number;  /* bRequest */
+	uint16_t value;  /* wValue */
+	uint8_t channel; /* the low byte of wIndex */
+	size_t len;      /* wLength: the room for the answer */
 };
 
-/* A device on a USB, with a bulk endpoint in each direction. */
+/* A USB device with a bulk endpoint in each direction. */
 struct front_usb {
 	uint16_t vendor;
 	uint16_t product;
 	uint16_t revision; /* binary coded decimal */
 	const char *name;
 	uint8_t interface_class[3]; /* class, subclass, protocol */
-	/* The second interface is silent. Its endpoints follow those of the first. */
+	/* A second interface never answers. Its endpoint numbers follow those of the first. */
 	uint8_t interface_count;
 	uint8_t endpoint_out;
 	uint8_t endpoint_in;
-	uint8_t endpoint_interrupt; /* always silent; 0: there is none */
-	bool is_high_speed;         /* else it is of full speed */
+	uint8_t endpoint_interrupt; /* never answers; 0: there is none */
+	bool is_high_speed;         /* false: full speed */
 	uint16_t packet_bytes;
 	/* The size of the device's state: all zeros at first; @reset sets it as after power-up. */
 	size_t state_bytes;
 	void (*reset)(void *state);
-	/* Returns the length of the answer, or -EOPNOTSUPP. NULL: the device knows no requests. */
+	/* Returns the length of the answer, or -EOPNOTSUPP. NULL: the device has no requests. */
 	int (*control)(void *state, struct bus *bus, uint64_t now_ns,
 		const struct front_request *request, uint8_t *bytes);
 	/*
-	 * Takes all of the bytes that the host sent. @bus is NULL if there is no chip. Returns
-	 * -EAGAIN if the host must read before, -EMSGSIZE if they never fit.
+	 * Takes all bytes that the host sent, or none. @bus is NULL if there is no chip. Returns
+	 * -EAGAIN if the host must read first, -EMSGSIZE if the bytes can never fit.
 	 */
 	int (*write)(
 		void *state, struct bus *bus, uint64_t now_ns, const uint8_t *bytes, size_t len);
-	/* Returns the length of the packets for the host; 0: there are none yet. */
+	/* Puts packets for the host into @bytes. Returns their length; 0: there are none yet. */
 	size_t (*read)(void *state, struct bus *bus, uint64_t now_ns, uint8_t *bytes, size_t room);
-	/* Returns when the next packet for the host is there, in ns; UINT64_MAX: none comes. */
+	/* Returns when the host can read the next packet, in ns; UINT64_MAX: there is none. */
 	uint64_t (*ready_ns)(const void *state);
 };
 
@@ -94,7 +95,7 @@ struct front {
 	const char *name;
 	const struct front_window *windows;
 	size_t window_count;
-	const struct front_usb *usb; /* NULL: it is no USB device */
+	const struct front_usb *usb; /* NULL: it is not a USB device */
 };
 
 extern const struct front amd8111_front;
@@ -108,7 +109,7 @@ extern const struct front nicintel_spi_front;
 /* Returns NULL if no front has that name. */
 const struct front *front_find(const char *name);
 
-/* Returns the later of two moments. */
+/* Returns the later of two times. */
 static inline uint64_t front_later(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
@@ -118,14 +119,14 @@ static inline uint64_t front_later(uint64_t a_ns, uint64_t b_ns)
 uint8_t front_reversed(uint8_t value);
 
 /*
- * An SPI bus whose pins a program sets one by one: mode 0 or 3, the highest bit first. The part
- * takes a bit when the clock rises, and drives one when it falls. This is part of a front's
- * registers, and zero at first.
+ * A bit-banged SPI bus: a program sets each pin, in mode 0 or 3, highest bit first. The part
+ * samples a bit when the clock rises, and drives one when it falls. This struct is part of a
+ * front's registers, and all zeros at first.
  */
 struct spi_pins {
 	bool selected;
 	bool clock;
-	unsigned int bits; /* the bits of the present byte that have passed */
+	unsigned int bits; /* the number of bits of the current byte that have passed */
 	uint8_t taken;
 	uint8_t driven;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An FTDI FT2232H, a USB adapter of two channels. The first has a command processor (MPSSE) that
- * sets pins and clocks bytes; the second is there, and silent.
+ * sets pins and clocks bytes; the second exists, but never answers.
  *
  * Bytes take the time of their clocks. Pins change in no time, since no source says how long they
  * take. The bytes that the part drove wait in a buffer; while it is full, the processor waits, too.
@@ -82,7 +82,7 @@ struct reply {
 
 struct ft2232 {
 	uint64_t free_ns;    /* the end of all commands so far */
-	uint64_t sent_ns;    /* the moment of the last packet for the host */
+	uint64_t sent_ns;    /* when the last packet for the host left */
 	uint64_t latency_ns; /* a packet that is not full waits that long after the last one */
 	uint64_t flush_ns;   /* when SEND_NOW requested the packet; 0: no request */
 	bool is_on;          /* the command processor takes what the host sends */
@@ -91,9 +91,9 @@ struct ft2232 {
 	uint16_t divisor;
 	uint8_t levels; /* the levels of pins ADBUS0 to ADBUS7, where they are outputs */
 	uint8_t outputs;
-	uint8_t head[3]; /* the present command */
+	uint8_t head[3]; /* the current command */
 	size_t head_len;
-	uint32_t clock_bytes; /* the bytes that the present command still clocks */
+	uint32_t clock_bytes; /* the bytes that the current command still clocks */
 	size_t input_at;
 	size_t input_len;
 	uint8_t input[64 << 10];
@@ -110,7 +110,7 @@ static void reset(void *state)
 	self->latency_ns = LATENCY_MS * NS_PER_MS;
 }
 
-/* A pin that is no output is pulled up. */
+/* A pin that is not an output is pulled up. */
 static uint8_t pins(const struct ft2232 *self)
 {
 	return (uint8_t)(self->levels | ~self->outputs);
@@ -122,7 +122,10 @@ static void set_pins(const struct ft2232 *self, struct bus *bus)
 		(pins(self) & CHIP_SELECT ? bus_deselect : bus_select)(bus, self->free_ns);
 }
 
-/* After a reset of the USB, the bus may be ahead: it had commands from before the reset. */
+/*
+ * Advances free_ns to @now_ns, or to the last access on the bus if that is later: a USB reset
+ * clears free_ns, but commands from before the reset may end after @now_ns.
+ */
 static void catch_up(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
 	self->free_ns = front_later(self->free_ns, front_later(now_ns, bus ? bus->last_ns : 0));
@@ -257,7 +260,7 @@ static void take_head(struct ft2232 *self, struct bus *bus)
 	do_command(self, bus);
 }
 
-/* Does what the host sent, as far as there is room for the replies. */
+/* Runs the commands that the host sent, as long as there is room for their replies. */
 static void run(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
 	catch_up(self, bus, now_ns);
@@ -313,7 +316,7 @@ static uint64_t ready_ns(const void *state)
 	return at_ns;
 }
 
-/* Takes the replies that are there by now, and returns their number. */
+/* Takes the replies that are ready at @now_ns. Returns their number. */
 static size_t take_replies(struct ft2232 *self, uint64_t now_ns, uint8_t *bytes, size_t room)
 {
 	size_t len = 0;

@@ -69,7 +69,7 @@
 struct ich9 {
 	uint8_t bytes[SPI_BYTES];
 	bool in_progress;
-	bool is_hardware; /* the present or the last cycle is of hardware sequencing */
+	bool is_hardware; /* the current or the last cycle is of hardware sequencing */
 	bool polls;       /* the cycle ends when the part is ready */
 	uint64_t due_ns;  /* when the cycle ends, or when the next read of the status may begin */
 	uint64_t byte_ns;
@@ -100,7 +100,7 @@ static void fail(struct ich9 *ich9)
 		ich9->bytes[SSFS] |= STATUS_ERROR;
 }
 
-/* The address register chooses one of two parts, also for commands without an address. */
+/* The address register selects one of two parts, even for commands without an address. */
 static uint32_t address_of(const struct ich9 *ich9)
 {
 	uint32_t address = 0;
@@ -122,8 +122,8 @@ static uint64_t send(struct bus *bus, struct chip_transfer *transfer, uint64_t s
 }
 
 /*
- * Makes only one of the reads of the status: the one that finds the part ready, since all before it
- * read the same. A part that stays busy is read once for each access.
+ * Sends only the status read that finds the part ready, because all earlier ones return the same.
+ * If the part is still busy after its work, sends one status read for each access to the registers.
  */
 static void poll_part(struct bus *bus, uint64_t now_ns)
 {

@@ -24,7 +24,7 @@ struct ich9_cycle {
 	size_t data_bytes;
 };
 
-/* Gets the cycle of hardware sequencing that the registers request. Returns false if none. */
+/* Fills in the cycle that the registers request. Returns false if the operation is reserved. */
 bool ich9_hardware_cycle(
 	const struct part *part, const uint8_t *registers, struct ich9_cycle *cycle);
 

@@ -24,8 +24,8 @@ enum operation { READS = 0, WRITES = 2, ERASES = 3 };
 #define LVSCC 0xC4
 #define UVSCC 0xC8
 
-#define HSFS_NO_OVERRIDE UINT32_C(0x2000) /* no strap lifts the descriptor's rules */
-#define HSFS_DESCRIPTOR UINT32_C(0x4000)  /* it is valid */
+#define HSFS_NO_OVERRIDE UINT32_C(0x2000) /* FDOPSS: no strap overrides the descriptor */
+#define HSFS_DESCRIPTOR UINT32_C(0x4000)  /* FDV: the descriptor is valid */
 #define HSFS_ERASES_SHIFT 3
 #define FRAP_ALL UINT32_C(0xFFFF) /* each region may be read and written */
 #define VSCC_64_BYTES UINT32_C(0x04)
@@ -69,7 +69,7 @@ static bool find_erase(const struct part *part, uint32_t size_bytes, uint8_t *op
 	return false;
 }
 
-/* Returns the erase of the smallest blocks, or the usual one if the part has no such size. */
+/* Returns the erase of the smallest blocks, or 20h if the part has none of these sizes. */
 static struct block_erase erase_of(const struct part *part)
 {
 	struct block_erase erase;
@@ -138,9 +138,9 @@ static uint32_t densities(const struct part *part)
 /* Returns the double word of the descriptor that FDOC selects by section and index. */
 static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 {
-	const unsigned int asked = registers[ICH9_FDOC] | registers[ICH9_FDOC + 1] << 8U;
-	const unsigned int section = asked >> 12 & 7;
-	const unsigned int index = asked >> 2 & 0x3FF;
+	const unsigned int selected = registers[ICH9_FDOC] | registers[ICH9_FDOC + 1] << 8U;
+	const unsigned int section = selected >> 12 & 7;
+	const unsigned int index = selected >> 2 & 0x3FF;
 	const uint32_t map[] = {SIGNATURE, MAP0 | (is_two(part) ? MAP0_TWO_PARTS : 0), MAP1};
 
 	switch (section) {
@@ -157,7 +157,7 @@ static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 	}
 }
 
-/* Returns the register in which the machine's firmware describes the part. */
+/* Returns LVSCC or UVSCC, in which the machine's firmware describes the part. */
 static uint32_t component(const struct part *part)
 {
 	const struct block_erase erase = erase_of(part);

@@ -9,11 +9,11 @@
 #include "front.h"
 
 #define WINDOW_BYTES (UINT64_C(128) << 10)
-#define NOBODY 0xFF /* the bus is pulled up */
+#define FLOATING 0xFF /* the bus is pulled up */
 
 static uint64_t read_flash(struct bus *bus, const struct front_access *access)
 {
-	return bus ? bus_read_cycle(bus, access->now_ns, (uint32_t)access->offset) : NOBODY;
+	return bus ? bus_read_cycle(bus, access->now_ns, (uint32_t)access->offset) : FLOATING;
 }
 
 static void write_flash(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -9,7 +9,7 @@
 #include "front.h"
 
 #define EECD_AT 0x10
-#define EECD_WRITES_OFF 0x10 /* the write enable, two bits, after a reset */
+#define EECD_WRITES_OFF 0x10 /* FWE: writes are disabled, as after a reset */
 #define FLA_AT 0x1C
 #define FLA_CLOCK 0x01
 #define FLA_DESELECT 0x02

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chip plugin: a chip inside QEMU, behind the registers of a programmer that people own. This
- * file only connects front, session and QEMU.
+ * The chip plugin: a chip inside QEMU, behind the registers of a real programmer. This file only
+ * connects front, session and QEMU.
  *
- * Arguments: front=NAME, and settings=FILE (session.h) or check=yes. With check=yes QEMU ends as
- * soon as it is known whether the front fits into it.
+ * Arguments: front=NAME, and settings=FILE (session.h) or check=yes. With check=yes QEMU exits as
+ * soon as the plugin knows whether the front works in this QEMU.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct options {
 
 struct plugin;
 
-/* A window of the front, as QEMU has it. */
+/* A window of the front, and its place in QEMU's memory. */
 struct window {
 	struct plugin *plugin;
 	const struct front_window *front;
@@ -56,7 +56,7 @@ static int complain(const char *what, const char *which)
 	return -EINVAL;
 }
 
-/* Ends QEMU. No guest can cause this: QEMU is another one, or the rig wrote bad settings. */
+/* Exits QEMU. A guest cannot cause this: QEMU is not a known one, or the settings are wrong. */
 static void give_up(const char *what, const char *which)
 {
 	complain(what, which);
@@ -76,7 +76,7 @@ static struct front_access access_at(
 	};
 }
 
-/* Shows or hides each window as the front has it by now. */
+/* Shows or hides each window as the front requests it now. */
 static void show_windows(struct plugin *self)
 {
 	for (size_t i = 0; i < self->front->window_count; i++) {
@@ -111,7 +111,7 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	show_windows(window->plugin);
 }
 
-/* Returns the present bus: each cell has another one. */
+/* Returns the bus of the current cell. */
 static struct bus *bus_of(void *owner)
 {
 	struct plugin *self = owner;
@@ -162,7 +162,7 @@ static void on_resumed(void *owner, uint64_t now_ns)
 	uint64_t cell = self->session.settings.cell;
 
 	if (session_resume(&self->session, now_ns) < 0)
-		give_up("no cell in", self->options.settings);
+		give_up("cannot begin the cell of", self->options.settings);
 	/* The device still has the state of the last cell. */
 	if (self->usb && self->session.settings.cell != cell)
 		qemu_usb_reset(self->usb);
@@ -174,7 +174,7 @@ static void on_paused(void *owner, uint64_t now_ns)
 	struct plugin *self = owner;
 
 	if (session_pause(&self->session, now_ns) < 0)
-		give_up("nothing is left of the cell in", self->options.settings);
+		give_up("cannot record the cell of", self->options.settings);
 }
 
 #define FIELD(name_) ARGUMENT(struct options, name_)

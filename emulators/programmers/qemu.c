@@ -320,7 +320,7 @@ bool qemu_registers_work(struct qemu *qemu)
 	work = qemu_read_region(qemu, own, 8, 2) == 0x4948;
 	qemu->memory_region_del_subregion(memory, own);
 	work = work && trial_saw(trial) && memcmp(read, "CDEF", sizeof(read)) == 0;
-	/* QEMU may still use the region until it is at rest, so the region is not freed. */
+	/* QEMU may use the region for some time after its removal (RCU), so it is not freed. */
 	free(trial);
 	return work;
 }

@@ -3,15 +3,16 @@
  * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
  * machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's internals.
  *
- * QEMU has no interface for that, but exports its functions. They are looked up by name, and
- * registers are tried before the guest starts: a QEMU with a wrong result is refused.
+ * QEMU's plugin interface offers none of that, but QEMU exports its functions. They are found by
+ * name (dlsym), and trial registers are accessed before the guest starts: the plugin refuses a QEMU
+ * in which that has a wrong result.
  */
 #ifndef EMULATORS_PROGRAMMERS_QEMU_H
 #define EMULATORS_PROGRAMMERS_QEMU_H
 
 #include "front.h"
 
-/* The text for a person whose QEMU is another one. */
+/* The known versions of QEMU, for error messages. */
 #define QEMU_NEEDED "QEMU 9.2 to 10.1, built as Debian builds it"
 
 struct qemu;
@@ -22,7 +23,7 @@ struct qemu_symbol {
 	size_t offset;
 };
 
-/* Sets all these pointers in @owner. Returns false if QEMU lacks *@missing. */
+/* Sets the pointers of @symbols in @owner. Returns false if QEMU does not export *@missing. */
 bool qemu_find_symbols(
 	const struct qemu_symbol *symbols, size_t count, void *owner, const char **missing);
 
@@ -30,7 +31,7 @@ bool qemu_find_symbols(
 struct qemu_registers {
 	const char *name;
 	uint64_t size_bytes;
-	unsigned int access_bytes_max; /* longer ones come in pieces, the lowest address first */
+	unsigned int access_bytes_max; /* QEMU splits longer ones, lowest address first */
 	uint64_t (*read)(void *owner, uint64_t offset, unsigned int size_bytes);
 	void (*write)(void *owner, uint64_t offset, uint64_t value, unsigned int size_bytes);
 	void *owner;
@@ -43,10 +44,10 @@ struct qemu_events {
 	void *owner;
 };
 
-/* Returns QEMU's functions for as long as QEMU lives; NULL: *@missing is the first it lacks. */
+/* Returns QEMU's functions, never freed; NULL if QEMU does not export *@missing. */
 struct qemu *qemu_find(const char **missing);
 
-/* Calls @events, which must live as long as QEMU. */
+/* Makes QEMU call the functions of @events, which must live as long as QEMU. */
 void qemu_listen(struct qemu *qemu, const struct qemu_events *events);
 
 /* Returns the virtual time; within an access, the time of its instruction. */
@@ -84,13 +85,13 @@ void qemu_write_region(struct qemu *qemu, struct MemoryRegion *region, uint64_t 
 /* Shows or hides registers that are laid over a region. */
 void qemu_show(struct qemu *qemu, const struct qemu_layer *layer, bool shown);
 
-/* A USB device of our own. QEMU's structures are tried before there is a machine. */
+/* A USB device that the plugin adds to QEMU. */
 struct qemu_usb;
 
 /*
- * Registers the device of @front as a type for `-device`. @bus_of returns the bus of its chip at
- * that time. The result lives as long as QEMU. Returns NULL if *@missing is a function that this
- * QEMU lacks, or a structure that it lays out in another way.
+ * Registers the device of @front as a type for `-device`, before there is a machine. @bus_of
+ * returns the current bus of its chip. The result lives as long as QEMU. Returns NULL if QEMU does
+ * not export the function *@missing, or has another layout of the structure *@missing.
  */
 struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
 	struct bus *(*bus_of)(void *owner), void *owner, const char **missing);

@@ -183,7 +183,7 @@ struct qemu_usb {
 	const char *const *vmstate_usb_device; /* it begins with its name */
 };
 
-/* QEMU passes no pointer of ours to the functions of a class or device. */
+/* QEMU passes no context pointer to the functions of a device's class. */
 static struct qemu_usb *usb;
 
 #define FUNCTION(name_) {#name_, offsetof(struct qemu_usb, name_)}
@@ -226,7 +226,7 @@ static uint64_t virtual_now_ns(const struct qemu_usb *self)
 	return (uint64_t)self->qemu_clock_get_ns(CLOCK_VIRTUAL);
 }
 
-/* Sets the timer that wakes the host when something is there; until then reads are refused. */
+/* Sets the timer that wakes the host when a packet is ready; until then a read gets a NAK. */
 static void arm(struct qemu_usb *self)
 {
 	uint64_t ready_ns = self->front->ready_ns(self->state);
@@ -265,7 +265,7 @@ static int take_write(struct qemu_usb *self, struct packet *packet)
 	return ret;
 }
 
-/* A host that waits to write may go on as soon as it has read. */
+/* Wakes a host that waits to write, because its read may have made room. */
 static int give_read(struct qemu_usb *self, struct packet *packet)
 {
 	size_t len = self->usb_packet_size(packet);
@@ -302,7 +302,7 @@ static void on_data(USBDevice *device, struct packet *packet)
 static int answer(
 	struct packet *packet, int request, int value, int index, int length, uint8_t *data)
 {
-	const struct front_request asked = {
+	const struct front_request vendor_request = {
 		.type = (uint8_t)(request >> 8),
 		.number = (uint8_t)request,
 		.value = (uint16_t)value,
@@ -312,8 +312,8 @@ static int answer(
 	int ret = -EOPNOTSUPP;
 
 	if (usb->front->control)
-		ret = usb->front->control(
-			usb->state, usb->bus_of(usb->owner), virtual_now_ns(usb), &asked, data);
+		ret = usb->front->control(usb->state, usb->bus_of(usb->owner), virtual_now_ns(usb),
+			&vendor_request, data);
 	if (ret > 0)
 		packet->actual_length = ret;
 	return ret;
@@ -374,7 +374,7 @@ static bool is_text(const void *slot, const char *text)
 	return (uintptr_t)slot > ROOM_BYTES && strcmp(slot, text) == 0;
 }
 
-/* Finds the slots of a class, by known values in the class of a device that QEMU has. */
+/* Finds the slots of a class by known values in the class of one of QEMU's devices. */
 static bool find_slots(struct qemu_usb *self)
 {
 	void **model = (void **)self->object_class_by_name(MODEL_TYPE);
@@ -443,7 +443,7 @@ static bool device_descriptor_works(struct qemu_usb *self)
 	       memcmp(out, wanted, sizeof(wanted)) == 0;
 }
 
-/* Takes @wanted off the bytes at *@out. Returns true if they were there. */
+/* Moves *@out past @len bytes. Returns true if these are equal to @wanted. */
 static bool take_off(const uint8_t **out, const uint8_t *wanted, size_t len)
 {
 	const uint8_t *bytes = *out;
@@ -501,12 +501,13 @@ static struct descriptor_endpoint describe_endpoint(const struct front_usb *fron
 static void describe_interface(struct qemu_usb *self, uint8_t number)
 {
 	const struct front_usb *front = self->front;
-	const uint8_t behind = (uint8_t)(2 * number);
+	const uint8_t number_offset = (uint8_t)(2 * number);
 	struct descriptor_endpoint *endpoints = self->endpoints[number];
 	struct descriptor_interface *interface = &self->interfaces[number];
 
-	endpoints[0] = describe_endpoint(front, DIRECTION_IN | (front->endpoint_in + behind));
-	endpoints[1] = describe_endpoint(front, front->endpoint_out + behind);
+	endpoints[0] =
+		describe_endpoint(front, DIRECTION_IN | (front->endpoint_in + number_offset));
+	endpoints[1] = describe_endpoint(front, front->endpoint_out + number_offset);
 	endpoints[2] = describe_endpoint(front, DIRECTION_IN | front->endpoint_interrupt);
 	endpoints[2].attributes = ATTRIBUTE_INTERRUPT;
 	endpoints[2].interval = 1;
@@ -545,7 +546,7 @@ static void describe(struct qemu_usb *self)
 	};
 }
 
-/* Returns the name of the first structure that is laid out in another way; NULL: none is. */
+/* Returns the name of the first structure that QEMU lays out differently, or NULL. */
 static const char *other_layout(struct qemu_usb *self)
 {
 	if (!find_slots(self))

@@ -24,7 +24,7 @@ static int parse_corner(const char *text, void *field)
 	return corner_parse(text, field);
 }
 
-/* Refuses states that begin when pins are turned on, which these programmers never report. */
+/* Refuses states that begin when pins are turned on: fronts do not report that. */
 static int parse_start_state(const char *text, void *field)
 {
 	enum start_state state;
@@ -78,10 +78,10 @@ int settings_parse(char *text, struct settings *settings, char *error)
 			return refuse(error, wants, line);
 	}
 	if (seen != 0 && seen != ALL_KEYS)
-		return refuse(error, "some keys are missing, the cell is", "incomplete");
+		return refuse(error, "incomplete cell", "some keys are missing");
 	if (settings->bus.part != NULL &&
 		!start_state_fits(settings->bus.start_state, settings->bus.part))
-		return refuse(error, "a part that is never found so", settings->bus.part->name);
+		return refuse(error, "start_state does not fit", settings->bus.part->name);
 	return 0;
 }
 
@@ -200,8 +200,8 @@ int session_resume(struct session *session, uint64_t now_ns)
 	int ret = take_settings(session);
 
 	/*
-	 * A machine that boots for one cell pauses, and resumes, where a restored one starts. So
-	 * the cell starts at the last resume before the first access.
+	 * A machine that boots for one cell pauses and resumes at the point where a restored one
+	 * starts. So the cell starts at the last resume before the first access.
 	 */
 	if (ret == 0 && is_untouched(&session->bus))
 		session->start_ns = now_ns;

@@ -16,7 +16,7 @@
 
 /* Strings point into the parsed text. */
 struct settings {
-	uint64_t cell; /* another number for each cell of a QEMU; 0: there is no chip */
+	uint64_t cell; /* a different number for each cell of a QEMU; 0: there is no chip */
 	struct bus_options bus;
 	const char *image_in;
 	uint64_t image_offset;
@@ -44,12 +44,16 @@ struct session {
 struct bus *session_bus(struct session *session);
 
 /*
- * Must be called when the machine resumes at @now_ns. If the settings are another cell's by now,
- * its chip replaces the last one. Returns a negative errno on failure; stderr says what is wrong.
+ * Must be called when the machine resumes at @now_ns. If the settings are now those of another
+ * cell, the chip of that cell replaces the last one. Returns a negative errno on failure; stderr
+ * says what is wrong.
  */
 int session_resume(struct session *session, uint64_t now_ns);
 
-/* Writes what happened so far; must be called when the machine is paused. Returns as above. */
+/*
+ * Writes the events so far and the content. Must be called when the machine is paused. Returns as
+ * session_resume() does.
+ */
 int session_pause(struct session *session, uint64_t now_ns);
 
 void session_deinit(struct session *session);

@@ -3,19 +3,19 @@
  * Preloaded into QEMU: its main loop and the thread of its CPUs take turns.
  *
  * With `-icount sleep=off` the main loop skips idle time as soon as all CPUs are halted. QEMU marks
- * a CPU as halted before it counts the instructions up to there, and holds no lock in between (QEMU
- * 10.0: do_hlt(), icount_process_data(), icount_start_warp_timer()). If the host runs the main loop
- * just then, the loop computes the idle time from too early a time. The guest then wakes late by
- * the instructions since it last touched a device: one or a few hundred.
+ * a CPU as halted before it counts the instructions up to the halt, and holds no lock in between
+ * (QEMU 10.0: do_hlt(), icount_process_data(), icount_start_warp_timer()). If the main loop runs
+ * between the two, it computes the idle time from too early a time. The guest then wakes late by
+ * the time of the instructions since its last access to a device: one or a few hundred.
  *
  * So the CPU thread keeps QEMU's big lock except in its waits: its other unlocks and locks of that
  * mutex do nothing. Other threads get the lock when all CPUs are idle or stopped, at the same
  * instruction in every run.
  *
- * The CPU thread does not see this host's time either. QEMU reads it there to find timers of the
- * host's clock that are due (icount_get_limit()), and executes nothing until the main loop has run
- * them. The main loop cannot, since the CPU thread keeps the lock. After a guest has set its RTC,
- * QMP has such a timer for a second, to limit the rate of its event.
+ * In the CPU thread, CLOCK_MONOTONIC always reads 0. Otherwise QEMU would find there that a timer
+ * of the host's clock is due (icount_get_limit()), and would execute nothing until the main loop
+ * has run that timer. The main loop could not run it, since the CPU thread keeps the lock. QMP has
+ * such a timer for a second after a guest has set its RTC, to limit the rate of an event.
  *
  * Nothing else in QEMU is changed.
  */
@@ -54,7 +54,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
 	return next(thread, name);
 }
 
-/* The first wait of the CPU thread, for the machine's start, is with the big lock. */
+/* The mutex of the CPU thread's first wait, for the start of the machine, is the big lock. */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	static _Atomic(void *) known;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The original of a function that this library replaces: the one that QEMU would have called.
+ * Finds the original of a function that this library replaces, which QEMU would have called.
  *
  * It is inline in a header, so that the library exports no further name to QEMU.
  */

@@ -5,8 +5,8 @@
  * QEMU reads such a file once, with g_file_get_contents(), and keeps the content for as long as it
  * lives (docs/specs/fw_cfg, "Externally Provided Items"). A guest that is reset to its snapshot
  * must find its next cell there. So a file whose name ends in SUFFIX is mapped instead, and shared
- * with the rig that writes it. The file must keep its length, since the guest's directory of such
- * files has that.
+ * with the rig that writes it. The file must keep its length, because the file directory
+ * of fw_cfg, which the guest has read, contains it.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 
 /* The types of GLib: gboolean, gsize and GError ** (GLib reference, "File Utilities"). */
 typedef int get_contents_function(const char *name, char **contents, size_t *length, void *error);
-/* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU is who calls it */
+/* NOLINTNEXTLINE(misc-use-internal-linkage): QEMU calls it */
 get_contents_function g_file_get_contents;
 
 static bool is_refilled(const char *name)

@@ -101,7 +101,7 @@ void clock_tick(struct clock *clock)
 		clock->scripted_ns += clock->step_ns;
 }
 
-/* Returns true if a descriptor ended the sleep. After an error the caller sleeps again. */
+/* Returns true if stop_fd or peer_fd ended the sleep. After an error the caller sleeps again. */
 static bool sleep_ns(const struct clock *clock, uint64_t ns)
 {
 	struct pollfd fds[] = {
@@ -149,10 +149,10 @@ const char *clock_source_name(enum clock_source source)
 	return names[source];
 }
 
-/* The first rounds fault code in and fill caches: they say nothing about later ones. */
+/* The first rounds take longer, because they fault code in and fill caches. */
 #define WARM_UP_ROUNDS 4
 
-/* Kept small, since a locked process would have to lock eight megabytes of default stack. */
+/* Small, because a process that locks its memory would lock 8 MiB of default stack. */
 #define STACK_BYTES ((size_t)64 * 1024)
 
 struct sender {
@@ -195,7 +195,7 @@ static int start_sender(struct sender *sender, pthread_t *thread)
 	return ret;
 }
 
-/* Reads as link.c does: try, sleep in poll(), read, stamp. */
+/* Reads as link.c does: tries to read, sleeps in poll(), reads, and takes the time. */
 static int receive(int fd, enum clock_source source, uint64_t *latency_ns)
 {
 	struct pollfd fds = {.fd = fd, .events = POLLIN};

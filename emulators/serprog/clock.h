@@ -21,7 +21,7 @@ struct clock {
 	uint64_t last_ns;
 	uint64_t step_ns;        /* the smallest step seen between two readings, or scripted */
 	uint64_t scripted_ns;    /* the value of CLOCK_SOURCE_SCRIPTED */
-	uint64_t backward_count; /* the number of steps back; 0 in a sound run */
+	uint64_t backward_count; /* the number of steps back; 0 in a valid run */
 	int stop_fd;             /* ends waits when it is readable; -1: none */
 	int peer_fd;             /* ends waits when its other side hangs up; -1: none */
 };
@@ -34,15 +34,15 @@ void clock_init_scripted(struct clock *clock, uint64_t step_ns);
 /* Moves a scripted clock by one step. Has no effect on other clocks. */
 void clock_tick(struct clock *clock);
 
-/* Returns the time, never less than the last one: a step back is counted and hidden. */
+/* Returns the time. If the source stepped back, counts that and returns the last time again. */
 uint64_t clock_now_ns(struct clock *clock);
 
 /* Reads the source itself, for threads that do not own a clock. @source must not be scripted. */
 uint64_t clock_source_read_ns(enum clock_source source);
 
 /*
- * A wait of no more than this spins, so that nothing ends it and no timer makes it late: timers of
- * a guest without high resolution overshoot by up to two jiffies of 4 ms.
+ * A wait of at most this time spins: stop_fd and peer_fd cannot end it, and no timer can make it
+ * late. Timers of a guest without high resolution overshoot by up to two jiffies of 4 ms.
  */
 #define CLOCK_EXACT_NS UINT64_C(20000000)
 
@@ -66,8 +66,8 @@ struct wake_latency {
 
 /*
  * Measures @round_count wake-ups, at least 1: a thread of normal priority sends over a loopback
- * connection while this one sleeps in poll(), as it does between requests. That thread has ended
- * when this returns. Returns a negative errno on failure.
+ * connection while this one sleeps in poll(), as it does between requests. The sending thread has
+ * ended when this returns. Returns a negative errno on failure.
  */
 int wake_measure(enum clock_source source, unsigned int round_count, struct wake_latency *latency);
 

@@ -19,7 +19,7 @@ struct format {
 	enum body body;
 };
 
-/* All opcodes are here, so that a device can skip a whole request that it does not offer. */
+/* Has all opcodes, so that a device can skip a whole request that it does not offer. */
 static const struct format formats[SERPROG_OP_COUNT] = {
 	[SERPROG_NOP] = {"NOP", 0, BODY_NONE},
 	[SERPROG_Q_IFACE] = {"Q_IFACE", 0, BODY_NONE},
@@ -102,7 +102,7 @@ static bool has_data(const struct format *format)
 	return format->body == BODY_WRITEN || format->body == BODY_SPIOP;
 }
 
-/* Does not wait for the data of an oversized request: it is dropped as it comes. */
+/* Completes an oversized request before its data, which is dropped when it arrives. */
 static void refuse(const struct format *format, struct serprog_request *request)
 {
 	request->oversized = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The serprog protocol, version 1, as bytes: requests are parsed, numbers of replies are written.
- * Pure: it knows neither sockets nor chips.
+ * The serprog protocol, version 1: parses the bytes of requests, and writes the numbers in replies.
+ * Uses neither sockets nor chips.
  */
 #ifndef EMULATORS_SERPROG_CODEC_H
 #define EMULATORS_SERPROG_CODEC_H
@@ -66,7 +66,7 @@ struct serprog_request {
 	const uint8_t *data;  /* write_len bytes inside the parsed buffer, NULL if oversized */
 	const uint8_t *bytes; /* the whole request in the parsed buffer */
 	size_t size_bytes;    /* its size */
-	uint32_t skip_bytes;  /* the bytes behind it that must be dropped */
+	uint32_t skip_bytes;  /* the number of bytes after it that must be dropped */
 };
 
 enum serprog_parse {

@@ -84,7 +84,7 @@ static void write_bytes(struct execution *execution, const struct serprog_reques
 		flush(execution);
 }
 
-/* If the wait is cut off, the part sees none of the operations behind it. */
+/* If the wait is cancelled, the operations after it do not reach the part. */
 static int pass_delay(
 	struct execution *execution, struct clock *clock, const struct serprog_request *request)
 {

@@ -11,14 +11,14 @@
 /* Below 2^16, since some clients keep these lengths in 16 bits. */
 #define LEN_MAX 0xF000
 
-static uint32_t told_or(uint32_t told, uint32_t own)
+static uint32_t value_or(uint32_t value, uint32_t fallback)
 {
-	return told > 0 ? told : own;
+	return value > 0 ? value : fallback;
 }
 
 static uint32_t opbuf_bytes(const struct link_model *link)
 {
-	return told_or(link->opbuf_bytes, OPERATIONS_BYTES);
+	return value_or(link->opbuf_bytes, OPERATIONS_BYTES);
 }
 
 static uint32_t write_len_max(const struct part *part, const struct link_model *link)
@@ -28,9 +28,9 @@ static uint32_t write_len_max(const struct part *part, const struct link_model *
 
 	if (part->spi)
 		return link->lengths_untold ? LINK_MODEL_LEN_MAX
-					    : told_or(link->write_len_max, LEN_MAX);
+					    : value_or(link->write_len_max, LEN_MAX);
 	room -= room > OPERATIONS_WRITEN_HEAD_BYTES ? OPERATIONS_WRITEN_HEAD_BYTES : room;
-	len = told_or(link->write_len_max, room);
+	len = value_or(link->write_len_max, room);
 	return len < room ? len : room;
 }
 
@@ -39,7 +39,7 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 	return (struct serprog_limits){
 		.write_len_max = write_len_max(part, link),
 		.read_len_max = link->lengths_untold ? LINK_MODEL_LEN_MAX
-						     : told_or(link->read_len_max, LEN_MAX),
+						     : value_or(link->read_len_max, LEN_MAX),
 	};
 }
 
@@ -48,8 +48,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 #define OPERATION_BYTES_MIN 5 /* O_WRITEB and O_DELAY */
 
 /*
- * An O_EXEC that answers for all in its buffer sends one ACK for each operation, whatever the
- * limits are. A read may have further ACKs between its bytes.
+ * With the quirk exec_acks, O_EXEC sends one ACK for each operation in its buffer, whatever the
+ * limits are. With ack_bytes, a read has an ACK before each piece.
  */
 size_t device_reply_bytes_max(const struct serprog_limits *limits)
 {
@@ -125,10 +125,10 @@ static bool offers(const struct device *device, uint8_t op)
 		return delays;
 	case SERPROG_Q_OPBUF:
 	case SERPROG_O_INIT:
-	case SERPROG_O_EXEC: /* where there is something to put into the operation buffer */
+	case SERPROG_O_EXEC: /* if an operation can be put into the operation buffer */
 		return delays || part->parallel;
 	case SERPROG_Q_WRNMAXLEN:
-	case SERPROG_Q_RDNMAXLEN: /* where the firmware has a limit */
+	case SERPROG_Q_RDNMAXLEN: /* if the firmware has a limit */
 		return !device->options.link.lengths_untold;
 	default:
 		return op < SERPROG_OP_COUNT;
@@ -181,7 +181,7 @@ static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 	return serprog_put_u32(out, device->spi_clock_hz);
 }
 
-/* Puts the bytes that follow the ACK into @out. Returns their number; 0: the ACK is all. */
+/* Puts the bytes that follow the ACK into @out. Returns their number. */
 static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out)
 {
 	switch (op) {
@@ -193,7 +193,7 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 		return put_name(out);
 	case SERPROG_Q_SERBUF:
 		return serprog_put_u16(
-			out, (uint16_t)told_or(device->options.link.serial_buffer_bytes,
+			out, (uint16_t)value_or(device->options.link.serial_buffer_bytes,
 				     SERIAL_BUFFER_BYTES));
 	case SERPROG_Q_BUSTYPE:
 		*out = device_bus(device->chip->part);
@@ -212,7 +212,7 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 	}
 }
 
-/* Does a request that changes something. Returns as answer_query() does, or REFUSED. */
+/* Answers a request, which may change the device. Returns as answer_query() does, or REFUSED. */
 static size_t answer_change(
 	struct device *device, const struct serprog_request *request, uint8_t *out)
 {
@@ -240,7 +240,7 @@ static size_t answer_change(
 	}
 }
 
-/* Waits before the reply, so that no client sees the answer before the last clock edge. */
+/* Waits until the last clock edge, so that the client cannot see the reply before it. */
 static int pass_wire_time(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint64_t *end_ns)
 {
@@ -273,9 +273,9 @@ static size_t put_acks(uint8_t *data, size_t len, size_t piece)
 static uint32_t bytes_for_the_part(
 	const struct device_quirks *quirks, const struct serprog_request *request)
 {
-	uint32_t most = quirks->real_write_bytes;
+	uint32_t bytes_max = quirks->real_write_bytes;
 
-	return most > 0 && request->write_len > most ? most : request->write_len;
+	return bytes_max > 0 && request->write_len > bytes_max ? bytes_max : request->write_len;
 }
 
 static size_t answer_spi(struct device *device, const struct serprog_request *request,
@@ -290,7 +290,7 @@ static size_t answer_spi(struct device *device, const struct serprog_request *re
 		.reply_len = request->read_len,
 	};
 
-	/* If chip select rises before the last clock edge, the transfer never reaches the part. */
+	/* If the wait is cancelled, the transfer is not complete, and does not reach the part. */
 	if (pass_wire_time(device, request, start_ns, &transfer.end_ns) < 0)
 		return DEVICE_ABANDONED;
 	event->kind = EVENT_SPI;
@@ -317,7 +317,7 @@ static size_t answer_read(struct device *device, const struct serprog_request *r
 	return 1u + (size_t)request->read_len;
 }
 
-/* Delays pass in the chip's own time, so the programmer itself never waits too short. */
+/* Delays pass by the chip's clock, so the programmer itself never waits for too short a time. */
 static int execute(struct device *device, uint64_t start_ns)
 {
 	int ret = cycles_execute(
@@ -327,7 +327,7 @@ static int execute(struct device *device, uint64_t start_ns)
 	return ret;
 }
 
-/* Returns true for a NAK: also for an O_SPIOP or O_WRITEN without bytes, or an R_NBYTES of 0. */
+/* Returns true if the answer is a NAK. O_SPIOP, O_WRITEN and R_NBYTES need a length above 0. */
 static bool is_refused(const struct device *device, const struct serprog_request *request)
 {
 	if (!offers(device, request->op) || request->oversized)
@@ -345,10 +345,10 @@ static bool is_buffered(const struct device_quirks *quirks, uint8_t op)
 }
 
 /*
- * Returns how many of the @len bytes of an answer this firmware sends. Counts an operation that
- * O_EXEC will answer.
+ * Returns how many of the @len bytes of an answer this firmware sends now. With exec_acks it sends
+ * none for a buffered operation, but counts it: O_EXEC sends its ACK.
  */
-static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
+static size_t sent_len(struct device *device, uint8_t op, bool ack, size_t len)
 {
 	const struct device_quirks *quirks = &device->options.link.quirks;
 
@@ -362,8 +362,8 @@ static size_t spoken(struct device *device, uint8_t op, bool ack, size_t len)
 	return 0;
 }
 
-/* Puts the ACK of O_EXEC behind those of the silent operations. Returns their number. */
-static size_t put_own_acks(struct device *device, uint8_t *reply)
+/* Puts the ACKs that buffered operations still need, then that of O_EXEC. Returns their number. */
+static size_t put_exec_acks(struct device *device, uint8_t *reply)
 {
 	size_t count = device->options.link.quirks.exec_acks ? device->unanswered : 0;
 
@@ -395,12 +395,12 @@ static size_t answer_other(struct device *device, const struct serprog_request *
 		if (execute(device, start_ns) < 0)
 			return DEVICE_ABANDONED;
 		event->ack = true;
-		return put_own_acks(device, reply);
+		return put_exec_acks(device, reply);
 	}
 	len = answer_change(device, request, reply + 1);
 	event->ack = len != REFUSED;
 	reply[0] = event->ack ? SERPROG_ACK : SERPROG_NAK;
-	return spoken(device, request->op, event->ack, event->ack ? 1 + len : 1);
+	return sent_len(device, request->op, event->ack, event->ack ? 1 + len : 1);
 }
 
 size_t device_answer(struct device *device, const struct serprog_request *request,
@@ -412,7 +412,7 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 	event->name = serprog_name(request->op);
 	if (is_refused(device, request)) {
 		reply[0] = SERPROG_NAK;
-		return spoken(device, request->op, false, 1);
+		return sent_len(device, request->op, false, 1);
 	}
 	switch (request->op) {
 	case SERPROG_O_SPIOP:

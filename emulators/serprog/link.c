@@ -89,7 +89,10 @@ ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival)
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* The kernel stamps bytes before a read can find them: by 0.1 us, or by the time of a softirq. */
+/*
+ * More than the time from the kernel's stamp until a read can find the bytes: 0.1 us, or the time
+ * of a softirq.
+ */
 #define QUEUED_NS NS_PER_MS
 
 /* A fault may duplicate each byte. */
@@ -119,8 +122,8 @@ static void turn_away(struct link *link)
 }
 
 /*
- * Returns LINK_REQUEST to go on. A @timeout_ms of -1 waits without end. With another one the wait
- * ends at the timeout at the latest; link->overslept is true if it ended without @events.
+ * Sleeps until @events. Returns LINK_REQUEST if the link can be used further. A @timeout_ms of -1
+ * means no timeout. Sets link->overslept if the sleep ended without @events.
  */
 static enum link_status wait_for(struct link *link, short events, int timeout_ms)
 {
@@ -142,7 +145,7 @@ static enum link_status wait_for(struct link *link, short events, int timeout_ms
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;
 }
 
-/* Returns LINK_REQUEST to go on: all of the time has passed, or a part of it. */
+/* Sleeps for at most @timeout_ms. Returns LINK_REQUEST if neither a hang-up nor a stop came. */
 static enum link_status wait_ms(struct link *link, int timeout_ms)
 {
 	struct pollfd fds[] = {
@@ -238,7 +241,7 @@ enum link_status link_wait_until(struct link *link, uint64_t deadline_ns)
 			return status;
 		if (deadline_ns != FAULT_FOR_EVER &&
 			(is_scripted(link) || deadline_ns - now_ns <= CLOCK_EXACT_NS)) {
-			clock_wait_until(link->clock, deadline_ns); /* nothing ends it */
+			clock_wait_until(link->clock, deadline_ns); /* nothing can end this wait */
 			return LINK_REQUEST;
 		}
 		status = wait_ms(link, timeout_ms(deadline_ns - now_ns, deadline_ns));
@@ -280,7 +283,7 @@ void link_report_fault(void *context, const struct fault *fault, uint64_t nth)
 	events_append(link->events, &event);
 }
 
-/* @in is far enough behind the tail for every byte of it to come out twice. */
+/* Appends @in to the buffer. @in is in its free end, with room before it for each byte twice. */
 static void take_in(struct link *link, const uint8_t *in, size_t len)
 {
 	uint8_t *out = link->buffer + link->tail;
@@ -294,7 +297,7 @@ static void take_in(struct link *link, const uint8_t *in, size_t len)
 	link->tail += len;
 }
 
-/* The bytes that woke us arrived no longer ago than a wake-up takes. */
+/* Raises empty_ns: bytes that end a sleep arrived at most wake_ns_max before read_ns. */
 static void narrow_arrival(struct link *link)
 {
 	uint64_t since_ns;
@@ -327,8 +330,8 @@ static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
 	return read(link->fd, in, room);
 }
 
-/* Takes bytes out of the socket that were read already. The free end of the buffer gets them. */
-static void take_what_was_left(struct link *link)
+/* Removes the bytes from the socket that were only peeked at. Overwrites the buffer's free end. */
+static void remove_peeked(struct link *link)
 {
 	patience_take(&link->patience, link->fd, link->buffer + link->tail);
 }
@@ -336,7 +339,7 @@ static void take_what_was_left(struct link *link)
 /* Closing a socket with unread bytes resets the connection, and the client may lose its reply. */
 void link_deinit(struct link *link)
 {
-	take_what_was_left(link);
+	remove_peeked(link);
 	close(link->fd);
 	link->fd = -1;
 }
@@ -355,9 +358,10 @@ static enum link_status read_more(struct link *link)
 	got = read_bytes(link, in, room);
 	if (got > 0) {
 		link->read_ns = clock_now_ns(link->clock);
-		/* Fewer bytes than fit: the rest was not here when this read began. */
+		/* Fewer bytes than fit: the socket had no more of them when this read began. */
 		link->drained_ns = (size_t)got < room ? before_ns : 0;
-		/* A scripted clock stood still: a record must not show whether the link slept. */
+		/* A scripted clock stands still in a sleep: a record must not depend on that sleep.
+		 */
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
 		narrow_arrival(link);
@@ -392,7 +396,7 @@ static bool parse_next(struct link *link, struct serprog_request *request)
 	return true;
 }
 
-/* Applies only if the last byte that was read ends the request: until then it was incomplete. */
+/* Uses the stamp of the last byte that was read, if that byte is the end of the request. */
 static void take_arrival(struct link *link)
 {
 	const struct arrival *arrival = &link->arrival;
@@ -408,8 +412,8 @@ static void take_arrival(struct link *link)
 }
 
 /*
- * Acknowledges an opcode that is here without its arguments, if the firmware does. Otherwise sends
- * what is held.
+ * Sends the ACK of an opcode whose arguments have not arrived, if the firmware does that. Otherwise
+ * sends the held replies.
  */
 static enum link_status ack_first(struct link *link)
 {
@@ -428,15 +432,15 @@ enum link_status link_next(struct link *link, struct serprog_request *request)
 {
 	link->acked_first = false;
 	while (!parse_next(link, request)) {
-		bool is_nothing_here = !link->awaited && patience_expects_nothing(&link->patience);
+		bool must_sleep = !link->awaited && patience_expects_nothing(&link->patience);
 		enum link_status status = ack_first(link);
 
 		if (link->drained_ns > 0)
 			link->empty_ns = link->drained_ns;
 		link->drained_ns = 0;
-		take_what_was_left(link);
+		remove_peeked(link);
 		if (status == LINK_REQUEST)
-			status = is_nothing_here ? sleep_for_bytes(link) : read_more(link);
+			status = must_sleep ? sleep_for_bytes(link) : read_more(link);
 		if (status != LINK_REQUEST)
 			return status;
 	}

@@ -9,12 +9,12 @@
  * link slept for the request, it arrived at most that long before `read_ns`. If the kernel stamps
  * bytes, the interval is narrower, and `arrived_ns` is known too.
  *
- * If a wake-up suffices (struct patience), the link sleeps at once after a transfer, and leaves out
- * the read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
- * transfer in a write of its own, only the rest of the transfer wakes the link.
+ * If a wake-up suffices (struct patience), the link sleeps at once after a transfer, without the
+ * read that would find nothing: `empty_ns` is earlier then. If a client sends the opcode of a
+ * transfer in a separate write, only the rest of the transfer wakes the link.
  *
  * A reply may be held, to leave with the next one. Held replies are sent before the link reads,
- * sleeps or waits, so that no client waits for a reply that waits for the client.
+ * sleeps or waits, so that the link and the client never wait for each other.
  */
 #ifndef EMULATORS_SERPROG_LINK_H
 #define EMULATORS_SERPROG_LINK_H
@@ -35,28 +35,28 @@
  * For clients that send a transfer in two writes, its opcode and the rest: one wake-up for both.
  *
  * Releases of flashrom do so (sp_docommand() in their serprog.c). A server that wakes for the
- * opcode cannot act on it yet. So after a client was seen to send like this, an opcode behind a
- * transfer does not wake the server (SO_RCVLOWAT, socket(7)), for PATIENCE_MS at most: a request of
- * one byte would never be seen otherwise. If a request may have waited like this, @held_up is true:
- * the time of a wake-up does not bound its arrival.
+ * opcode cannot act on it yet. So once a client has done so, an opcode after a transfer does
+ * not wake the server (SO_RCVLOWAT, socket(7)), for PATIENCE_MS at most: without this limit the
+ * server would never read a request of one byte. If a request may have waited in this way, @held_up
+ * is true: the time of a wake-up does not bound its arrival.
  *
  * The bytes that end such a sleep are read, but stay in the socket (MSG_PEEK, recv(2)) until the
  * reply is sent. If two small segments are taken at once, the kernel acknowledges them with a
- * segment of its own, which costs a client as much as its request. If they stay, the reply
+ * separate segment, which costs a client as much as its request. If they stay, the reply
  * acknowledges them.
  *
  * All of this happens only if @wake_suffices. It uses files and bytes, and no clock.
  */
 
-/* The rest of a transfer comes sooner than this. */
+/* The rest of a transfer arrives sooner than this after its opcode. */
 #define PATIENCE_MS 20
 
 struct patience {
 	bool wake_suffices;    /* the time of a wake-up is enough to bound a request's arrival */
 	bool held_up;          /* a request was left waiting: that bound does not hold */
-	bool piecewise;        /* this client sends an opcode by a write of its own */
-	bool follows_transfer; /* the last request was a transfer; nothing behind it is read */
-	bool patient;          /* until the next request, an opcode alone wakes nobody */
+	bool piecewise;        /* this client sends an opcode in a separate write */
+	bool follows_transfer; /* the last request was a transfer; nothing after it was read */
+	bool patient;          /* until the next request, an opcode alone ends no sleep */
 	int bytes_that_wake;
 	size_t left_bytes; /* the bytes that were read and are still in the socket */
 };
@@ -85,7 +85,7 @@ void patience_take(struct patience *patience, int fd, uint8_t *room);
 /* Learns a client's behaviour from the bytes of one read. @len is at least 1. */
 void patience_note_bytes(struct patience *patience, const uint8_t *bytes, size_t len);
 
-/* Learns a client's behaviour from a request. @is_last: no bytes came behind it. */
+/* Learns a client's behaviour from a request. @is_last: no bytes came after it. */
 void patience_note_request(
 	struct patience *patience, const struct serprog_request *request, bool is_last);
 
@@ -103,7 +103,7 @@ struct link {
 	struct clock *clock;
 	const struct serprog_limits *limits;
 	const struct device *device; /* may answer an opcode before its arguments; NULL: never */
-	bool acked_first;            /* it did so for the present request */
+	bool acked_first;            /* it did so for the current request */
 	struct faults *faults;       /* the faults of incoming bytes */
 	struct events *events;       /* the record of faults and refused clients */
 	struct listener *refusing;   /* turns further clients away, NULL: they wait */
@@ -116,12 +116,12 @@ struct link {
 	bool awaited;             /* the next read follows a sleep that bytes ended */
 	bool stamped;             /* the kernel stamps what comes */
 	struct arrival arrival;   /* the arrival of the last byte read */
-	bool overslept;           /* the last sleep ended by itself */
+	bool overslept;           /* the last sleep ended without bytes */
 	struct patience patience; /* the rules for an opcode alone, and what was left in @fd */
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
 	size_t held_bytes;
 	uint64_t empty_ns;
-	uint64_t drained_ns; /* the last read began then and left nothing behind; 0: it may have */
+	uint64_t drained_ns; /* when the last read began, if it left no bytes; else 0 */
 	uint64_t read_ns;
 	uint64_t arrived_ns; /* the request was complete by then; 0: unknown */
 };
@@ -132,7 +132,7 @@ enum link_status {
 	LINK_STOPPED, /* by a signal */
 };
 
-/* Asks the kernel to stamp bytes that arrive at @fd. Returns false if @fd is no socket. */
+/* Asks the kernel to stamp bytes that arrive at @fd. Returns false if @fd is not a socket. */
 bool arrival_enable(int fd);
 
 /* Reads as read() does, from an @fd that was enabled. Sets @arrival in any case. */
@@ -152,7 +152,7 @@ void link_deinit(struct link *link);
 /* Blocks for the next request; its data is valid until the next call. */
 enum link_status link_next(struct link *link, struct serprog_request *request);
 
-/* Gets the next request without a read. Returns false if it is not completely here. */
+/* Parses the next request in the buffer, and leaves it there. Returns false if it is incomplete. */
 bool link_peek(const struct link *link, struct serprog_request *request);
 
 /* Blocks until @deadline_ns, the end of the connection or a signal. FAULT_FOR_EVER: no deadline. */
@@ -165,13 +165,14 @@ enum link_status link_ended(const struct link *link);
 void link_report_fault(void *context, const struct fault *fault, uint64_t nth);
 
 /*
- * Sends the bytes behind those that are held, and blocks until all are sent. @sent_ns is the time
+ * Sends the held bytes and then @bytes, and blocks until all are sent. @sent_ns is the time
  * before the first byte leaves.
  */
 enum link_status link_send(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
 
 /*
- * Keeps the bytes for the next send; @sent_ns is the time now. Returns false if there is no room.
+ * Holds the bytes for the next send. @sent_ns is the current time. Returns false if there is no
+ * room.
  */
 bool link_hold(struct link *link, const uint8_t *bytes, size_t len, uint64_t *sent_ns);
 
