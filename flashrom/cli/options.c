@@ -348,7 +348,8 @@ static int take_all(int argc, char **argv, const struct log *log, struct options
 		return status;
 	if (optind == argc)
 		return 0;
-	log_error(log, "What is \"%s\" for? A file goes after -r, -w or -v.\n", argv[optind]);
+	log_error(
+		log, "Unexpected argument \"%s\". A file goes after -r, -w or -v.\n", argv[optind]);
 	return -EINVAL;
 }
 

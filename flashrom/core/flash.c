@@ -453,8 +453,8 @@ static void report_half_done(const struct write_job *job)
 	log_error(job->flash->log,
 		"The chip is in an unknown state from 0x%06" PRIx32 " to 0x%06" PRIx32
 		"; the new contents are in place below, the old ones above. Do not reset or "
-		"switch off what starts from it; repeat the command, which leaves alone what is "
-		"right.\n",
+		"switch off a machine that starts from it; repeat the command, which changes only "
+		"what is still wrong.\n",
 		job->in_doubt.start, job->in_doubt.end - 1);
 }
 
@@ -468,11 +468,11 @@ static int report_state(const struct write_job *job, int error)
 	if (job->flash->written == WRITE_BEGUN)
 		report_half_done(job);
 	else if (job->flash->written == WRITE_UNTOUCHED)
-		log_error(log, "Nothing was erased or written: the chip holds what it held.\n");
+		log_error(log, "Nothing was erased or written; the chip is unchanged.\n");
 	else if (error == -EILSEQ)
 		log_error(log, "All was written, but the chip is in an unknown state. Repeat the "
 			       "command; if the same address fails, the chip is worn out, "
-			       "protected, or not the one that it is taken for.\n");
+			       "protected, or not the one that was found.\n");
 	else
 		log_error(log, "All was written, but not verified: verify (-v) once the cause is "
 			       "gone.\n");

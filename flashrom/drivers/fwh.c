@@ -174,7 +174,7 @@ static const char *cause_of(uint8_t status)
 		return "the block is locked: release the chip's TBL# and WP# pins";
 	if ((status & STATUS_SUPPLY_LOW) != 0)
 		return "the programming supply (VPP) is too low";
-	return "a cell did not take it: the chip may be worn out";
+	return "a cell did not change: the chip may be worn out";
 }
 
 static int report_failure(struct flash *flash, const char *what, uint32_t address)

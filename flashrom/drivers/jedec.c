@@ -130,8 +130,8 @@ static int check_burst(struct flash *flash)
 	if (most == 0 || most >= flash->chip->page_bytes)
 		return 0;
 	log_error(flash->log,
-		"%s can send %zu bytes without a pause, but \"%s\" has to get a page of %u at "
-		"once. Use a programmer with a larger operation buffer.\n",
+		"%s can send %zu bytes without a pause, but \"%s\" needs %u, a whole page. Use "
+		"a programmer with a larger operation buffer.\n",
 		flash->programmer->name, most, flash->chip->name,
 		(unsigned int)flash->chip->page_bytes);
 	return -EOPNOTSUPP;
