@@ -39,7 +39,7 @@ int listener_parse(const char *text, struct listener_address *address);
 /* Reads `ADDR:PORT` with an IPv4 address. Returns -EINVAL on failure. */
 int listener_parse_tcp(const char *text, struct sockaddr_in *address);
 
-/* Returns true if clients can only be on this machine. */
+/* Returns true if only clients on this machine can connect. */
 bool listener_is_local(const struct listener_address *address);
 
 /*
@@ -52,16 +52,17 @@ int listener_open(const struct listener_address *address, struct listener *liste
 void listener_close(struct listener *listener);
 
 /*
- * Blocks for a connection and prepares it: small writes leave at once, nothing blocks. Moves
- * @empty_ns to a later time at which no client was there, if there is one. Returns -ECANCELED after
- * a signal, or another negative errno.
+ * Blocks until a client connects. The connection does not block, and sends small writes at once.
+ * Sets @empty_ns to the last time at which no client was there, if it had to wait for one. Returns
+ * -ECANCELED after a signal, or another negative errno.
  *
- * The opening of a terminal cannot be seen: there a connection begins with its first byte.
+ * A server cannot see that a client opens the terminal, so there a connection begins with its first
+ * byte.
  */
 int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
 	int *connection_fd, uint64_t *empty_ns);
 
-/* Accepts a further client, hangs up at once and says why on stderr. Returns true if it did. */
+/* Accepts a further client, closes its connection and reports that. Returns true if it did. */
 bool listener_turn_away(struct listener *listener);
 
 #endif

@@ -50,7 +50,7 @@ static int fault(const char *what, int error, const char *remedy)
 
 static int bad_file(const char *option, const char *path, int error)
 {
-	fprintf(stderr, "serprog-emu: --%s %s: %s; give a file that can be used so\n", option, path,
+	fprintf(stderr, "serprog-emu: --%s %s: %s; give another file\n", option, path,
 		strerror(-error));
 	return EXIT_USAGE;
 }
@@ -115,7 +115,10 @@ static int make_buffers(struct run *run)
 	return 0;
 }
 
-/* Signals are read, not handled; a peer that went away is an error of write(), not a signal. */
+/*
+ * SIGTERM and SIGINT are read from a descriptor. SIGPIPE is blocked: if the peer is gone, write()
+ * returns an error.
+ */
 static int take_signals(struct run *run)
 {
 	sigset_t stop;
@@ -157,7 +160,7 @@ static int realtime_pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
 }
 
-/* Takes the page faults of a growing stack now. */
+/* Touches the stack now, so that it causes no page faults later. */
 static void prefault_stack(void)
 {
 	volatile char stack[STACK_BYTES];
@@ -167,8 +170,8 @@ static void prefault_stack(void)
 }
 
 /*
- * Locks each page when it is first used. To lock a whole part and all events that may come, 50 MB,
- * takes a slow guest a second, and a job touches few of these pages.
+ * Locks each page when it is first used. To lock all memory now, 50 MB for a whole part and all
+ * possible events, takes a slow guest a second, and a job uses few of these pages.
  */
 static int lock_memory(void)
 {
@@ -177,7 +180,7 @@ static int lock_memory(void)
 	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0; /* before Linux 4.4 */
 }
 
-/* Locks memory, and sets SCHED_FIFO at @priority. Only the stack is faulted in here. */
+/* Locks memory, touches the stack, and sets SCHED_FIFO at @priority. */
 static int realtime_enable(int priority)
 {
 	struct sched_param param = {.sched_priority = priority};
@@ -189,7 +192,7 @@ static int realtime_enable(int priority)
 	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
 }
 
-/* Lets all other processes run first: nobody waits for the work that is left. */
+/* Lets all other processes run first, because none of them waits for the work that is left. */
 static int realtime_leave(void)
 {
 	const struct sched_param param = {.sched_priority = 0};
@@ -266,11 +269,11 @@ static void fill_facts(struct run *run)
 	run->facts.link = run->link_text[0] ? run->link_text : NULL;
 	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
 	/*
-	 * While the device is held up, bytes wait longer than a wake-up takes. Then only the link
-	 * knows for which requests the bound holds.
+	 * If a link or a fault delays the device, bytes can wait in the socket for longer than a
+	 * wake-up takes. The bound then holds for some requests, and only the link knows which.
 	 */
 	if (!link_model_takes_time(&options->device.link) && !faults_hold(&run->faults)) {
-		/* Kernel stamps are not by the counter: readers of the events use that bound. */
+		/* The kernel does not stamp bytes by the CPU's counter, so the bound is used. */
 		run->server.wake_suffices =
 			run->facts.wake_measured && options->clock_source == CLOCK_SOURCE_COUNTER;
 		return;
@@ -300,8 +303,8 @@ static int stand_by(struct run *run)
 		return fault("--standby", ret, "write words with a NUL after each, then close");
 	if (options_parse_rest(run->rest.argc, run->rest.argv, options) != OPTIONS_RUN)
 		return EXIT_USAGE;
-	ret = options->cpu_said ? pin(options) : 0;
-	return ret == 0 && options->wake_said ? measure_wake(run) : ret;
+	ret = options->cpu_given ? pin(options) : 0;
+	return ret == 0 && options->wake_given ? measure_wake(run) : ret;
 }
 
 /* The steps up to listen_for_client() are the same for every chip, so they precede stand_by(). */
@@ -393,7 +396,7 @@ static int write_images(struct run *run)
 	return status;
 }
 
-/* Writes the evidence even after a fault, which it may explain. */
+/* Writes events and images even after a fault, because they may explain it. */
 static int finish(struct run *run)
 {
 	int events_status = write_events(run);
@@ -406,15 +409,16 @@ static int finish(struct run *run)
 	if (is_clean(run))
 		return 0;
 	fprintf(stderr,
-		"serprog-emu: %llu steps back of the clock, %zu records lost; "
-		"take another --clock, or more memory\n",
+		"serprog-emu: the clock went back %llu times, %zu records were lost; "
+		"choose another --clock, or free some memory\n",
 		(unsigned long long)run->clock.backward_count, run->events.lost_count);
 	return EXIT_FAULT;
 }
 
 /*
- * A subject hangs up before it ends. Writing records at realtime priority would be part of its
- * time: 0.2 s to 0.4 s of a write of 1 MiB in a guest of 500 MIPS.
+ * Leaves realtime priority before the records are written. A subject disconnects before it exits;
+ * at realtime priority, writing the records would delay its exit: by 0.2 s to 0.4 s after a write
+ * of 1 MiB in a guest of 500 MIPS.
  */
 static int let_subject_end(const struct options *options)
 {

@@ -34,99 +34,100 @@ struct row {
 	size_t field_bytes;
 	uint64_t min;
 	uint64_t max;
-	size_t said;   /* the offset of a bool that becomes true; 0: none */
-	bool is_early; /* takes effect before standby, so it is refused in the words after that */
+	size_t given;  /* the offset of a bool that becomes true; 0: none */
+	bool is_early; /* it takes effect before standby, so it is refused after that */
 };
 
 static const char help[] =
 	"Usage: serprog-emu --chip NAME [OPTION]...\n"
-	"A flash chip behind a serprog programmer, that takes its time as the real part does and\n"
-	"records every command that came too early.\n"
+	"Emulates a serprog programmer and a flash chip that is busy as long as the real part.\n"
+	"Records every command that comes too early.\n"
 	"\n"
 	"Chip:\n"
-	"  --chip NAME                 the part to be\n"
+	"  --chip NAME                 the part to emulate\n"
 	"  --list-chips                print the parts, and what flashrom calls them\n"
 	"  --corner min|typ|max        how long it is busy (default typ)\n"
-	"  --corner zero               never busy: round trips alone\n"
+	"  --corner zero               never busy: only round trips take time\n"
 	"  --corner draw:SEED          between typ and max, drawn for each use\n"
-	"  --corner slow:FACTOR        worn: FACTOR times max\n"
-	"  --seed N                    of faults by probability, and of bytes that a datasheet\n"
-	"                              calls undefined (default 0)\n"
-	"  --powered-up-ns-ago N       power came N ns before it listens (default: long ago)\n"
-	"  --power-cut N[,WHEN[,NS]]   power goes during the N-th busy time, WHEN into it (ns, or\n"
-	"                              0% to 100%; default 50%), and stays away NS (default: for\n"
-	"                              ever)\n"
+	"  --corner slow:FACTOR        FACTOR times max, as a worn part\n"
+	"  --seed N                    seeds faults by probability, reply-us, and bytes that a\n"
+	"                              datasheet calls undefined (default 0)\n"
+	"  --powered-up-ns-ago N       power came N ns before the start (default: long ago)\n"
+	"  --power-cut N[,WHEN[,NS]]   power fails in the N-th busy time, WHEN into it (ns, or\n"
+	"                              0% to 100%; default 50%), and stays off for NS (default:\n"
+	"                              for ever)\n"
 	"  --starts STATE              how the first client finds an SPI NOR: fresh (powered with "
 	"its\n"
 	"                              pins), ramp-1ms, ramp-10ms, ramp-100ms (its supply rises\n"
 	"                              so long), resetting, asleep, erasing, suspending,\n"
 	"                              erase-suspended, program-suspended, deaf-suspended,\n"
 	"                              write-enabled, protected (default: ready)\n"
-	"  --image-in FILE             what it holds at first (default: erased)\n"
-	"  --image-offset BYTES        where in the chip FILE begins (default 0)\n"
-	"  --image-out FILE            write all it holds at the end\n"
+	"  --image-in FILE             the initial content (default: erased)\n"
+	"  --image-offset BYTES        the chip address at which FILE begins (default 0)\n"
+	"  --image-out FILE            write the whole content at the end\n"
 	"  --image-out-sparse FILE     the same, without the erased 4 KiB granules\n"
 	"\n"
 	"Programmer:\n"
 	"  --listen tcp:ADDR:PORT      IPv4; port 0 takes a free one (default tcp:127.0.0.1:0)\n"
 	"  --listen unix:PATH          a socket in the file system, removed at the end\n"
-	"  --listen pty[:LINK]         a terminal, with a link to it; it is named when ready\n"
-	"  --allow-remote              let ADDR be other than this machine\n"
+	"  --listen pty[:LINK]         a terminal, with a link to it; its name is printed\n"
+	"  --allow-remote              allow an ADDR that other machines can reach\n"
 	"  --clients N                 end after N connections, 0: never (default 1)\n"
-	"  --second-client wait|refuse what becomes of one while another is there (default wait)\n"
-	"  --native-delay              offer serprog's own delays (default: the client must wait)\n"
-	"  --spi-wire-time             transfers take their time at the frequency that is set\n"
+	"  --second-client wait|refuse what to do with a client while another one is connected\n"
+	"                              (default wait)\n"
+	"  --native-delay              offer O_DELAY of serprog (default: the client must wait)\n"
+	"  --spi-wire-time             transfers take time, by the SPI frequency that is set\n"
 	"\n"
-	"Link (--link PRESET, KEY=N,... or PRESET,KEY=N,...; default: no time, own limits):\n"
-	"  baud=N                      bytes take their time on a serial line\n"
-	"  reply-us=N-N                a reply is under way so long, drawn by --seed for each\n"
-	"  usb-frame-us=N              replies leave at frames: 1000, or 125 at high speed\n"
-	"  serial-buffer=N, opbuf=N    buffers that the programmer says it has; a full opbuf "
-	"refuses\n"
-	"  write-max=N, read-max=N     the longest transfer: more is refused\n"
-	"  cs-late-us=N                chip select rises N us after the reply is on its way\n"
-	"  silent=1                    no answer to opcodes that are not offered\n"
+	"Link (--link PRESET, KEY=N,... or PRESET,KEY=N,...; default: no time, its own limits):\n"
+	"  baud=N                      bytes take time on a serial line\n"
+	"  reply-us=MIN-MAX            each reply takes so much longer, drawn by --seed\n"
+	"  usb-frame-us=N              replies leave at USB frames: 1000, or 125 at high speed\n"
+	"  serial-buffer=N, opbuf=N    reported buffer sizes; what does not fit into opbuf is\n"
+	"                              refused\n"
+	"  write-max=N, read-max=N     the longest transfers; longer ones are refused\n"
+	"  cs-late-us=N                chip select rises N us after the reply is sent\n"
+	"  silent=1                    no answer to opcodes that are not supported\n"
 	"  ack-first=1                 settings are acknowledged before their arguments\n"
 	"  ack-bytes=N                 a longer read has an ACK before each N bytes\n"
-	"  real-write=N                what a write has beyond N bytes is lost\n"
+	"  real-write=N                bytes of a write after the first N are lost\n"
 	"  no-pin-state=1, no-bustype=1, spi-modes=1\n"
-	"                              less and more in the command map\n"
+	"                              opcodes removed from and added to the command map\n"
 	"  delay-at-once=1, delay-silent=1, exec-acks=1, delay-down-us=N, delay-up-us=N\n"
-	"                              how O_DELAY and O_EXEC are run, answered and rounded\n"
+	"                              how O_DELAY and O_EXEC run, reply and round\n"
 	"  PRESET                      a firmware: rig/docs/reference/serprog-emulator.md\n"
 	"\n"
 	"Faults (--fault KIND[:US]@WHEN, up to 8; same --seed, same faults):\n"
-	"  drop, corrupt, duplicate    a byte of a reply; of a request with in: before WHEN\n"
+	"  drop, corrupt, duplicate    a byte of a reply, or of a request with in: before WHEN\n"
 	"  delay:US                    a reply is late; the chip has done its work in time\n"
-	"  stall[:US]                  a request is not taken for US, or never\n"
-	"  hang-up, nak                a request ends the connection, or is refused\n"
-	"  stuck-wip                   a busy time, and all after it, never ends\n"
+	"  stall[:US]                  a request is not handled for US, or never\n"
+	"  hang-up, nak                a request closes the connection, or is refused\n"
+	"  stuck-wip                   a busy time and all later ones never end\n"
 	"  WHEN                        N: the N-th byte, request or busy time; p=P: each with\n"
 	"                              probability P, such as p=0.001 (not for stuck-wip)\n"
 	"\n"
 	"Time and records:\n"
-	"  --clock monotonic|COUNTER   whose nanoseconds the chip lives by (default monotonic);\n"
+	"  --clock monotonic|COUNTER   the clock of chip and records (default monotonic);\n"
 	"                              COUNTER is the CPU's own: tsc (x86), cntvct (arm64)\n"
-	"                              or rdtime (riscv64), right in QEMU with -icount only\n"
-	"  --clock scripted[:NS]       for tests: NS (default 1000) a request, and waits take no "
-	"time\n"
-	"  --events FILE               write what happened as JSON lines at the end\n"
-	"  --records-max N             hang up on a client that makes more lines, and end\n"
+	"                              or rdtime (riscv64), right only in QEMU with -icount\n"
+	"  --clock scripted[:NS]       for tests: each request takes NS (default 1000), and waits\n"
+	"                              return at once\n"
+	"  --events FILE               write the records as JSON lines at the end\n"
+	"  --records-max N             hang up on the client at this number of records, and end\n"
 	"                              (default 4194304)\n"
 	"  --realtime[=PRIO]           SCHED_FIFO and locked memory (default priority 50)\n"
 	"  --cpu N                     run on CPU N only\n"
-	"  --measure-wake N            measure the own wake-up latency N times before being ready\n"
+	"  --measure-wake N            measure the wake-up latency N times before being ready\n"
 	"                              (default 32 with --realtime, else 0)\n"
 	"\n"
-	"For who starts it:\n"
+	"For the program that starts it:\n"
 	"  --ready-fd FD               write `PORT\\n` there once listening, and close it\n"
 	"  --barrier-fds OUT,IN        at each connection write a byte to OUT, wait for one on IN\n"
-	"  --standby OUT,IN            do what no chip needs, write a byte to OUT, then read the "
-	"rest\n"
-	"                              of the options from IN, a NUL after each, until it ends\n"
-	"  --help                      this text\n"
+	"  --standby OUT,IN            prepare what is the same for all chips, write a byte to\n"
+	"                              OUT, then read the other options from IN to its end,\n"
+	"                              with a NUL after each\n"
+	"  --help                      print this text\n"
 	"\n"
-	"Exit: 0 done, also by SIGTERM or SIGINT; 2 bad usage; 99 a fault of its own.\n";
+	"Exit: 0 done, also by SIGTERM or SIGINT; 2 bad usage; 99 the emulator failed.\n";
 
 static enum options_status bad(const char *option, const char *problem, const char *remedy)
 {
@@ -209,8 +210,8 @@ static enum options_status set_scripted_clock(const char *text, struct options *
 static enum options_status set_power_cut(const struct row *row, char *text, struct options *options)
 {
 	if (power_cut_parse(text, &options->power_cut) < 0)
-		return bad(row->name, "not a moment",
-			"give N, N,NS or N,PERCENT%, and a further ,NS for how long it is away");
+		return bad(row->name, "no such power cut",
+			"give N, N,NS or N,PERCENT%, and a further ,NS for how long power is off");
 	return OPTIONS_RUN;
 }
 
@@ -335,14 +336,14 @@ static enum options_status print_help(const struct row *row, char *text, struct 
 #define TEXT(name_) required_argument, .apply = set_text, FIELD(name_)
 #define SWITCH(name_) no_argument, .apply = set_switch, FIELD(name_)
 #define FDS(name_) required_argument, .apply = set_fd_pair, FIELD(name_)
-#define SAYS(name_) .said = offsetof(struct options, name_)
+#define GIVEN(name_) .given = offsetof(struct options, name_)
 
 static const struct row rows[] = {
 	{"chip", required_argument, .apply = set_chip},
 	{"list-chips", no_argument, .apply = list_chips},
 	{"corner", required_argument, .apply = set_corner},
 	{"seed", NUMBER(seed, 0, UINT64_MAX)},
-	{"powered-up-ns-ago", NUMBER(powered_up_ns_ago, 0, UINT64_MAX), SAYS(power_up_given)},
+	{"powered-up-ns-ago", NUMBER(powered_up_ns_ago, 0, UINT64_MAX), GIVEN(power_up_given)},
 	{"power-cut", required_argument, .apply = set_power_cut},
 	{"starts", required_argument, .apply = set_start},
 	{"listen", required_argument, .apply = set_listen, .is_early = true},
@@ -360,12 +361,12 @@ static const struct row rows[] = {
 	{"spi-wire-time", SWITCH(device.spi_wire_time)},
 	{"realtime", optional_argument, .apply = set_realtime, FIELD(realtime_priority), .min = 1,
 		.max = REALTIME_PRIORITY_MAX, .is_early = true},
-	{"cpu", NUMBER(cpu, 0, CPU_SETSIZE - 1), SAYS(cpu_said)},
+	{"cpu", NUMBER(cpu, 0, CPU_SETSIZE - 1), GIVEN(cpu_given)},
 	{"ready-fd", NUMBER(ready_fd, 0, INT_MAX)},
 	{"barrier-fds", FDS(barrier)},
 	{"standby", FDS(standby), .is_early = true},
 	{"clients", NUMBER(client_count, 0, UINT_MAX)},
-	{"measure-wake", NUMBER(wake_round_count, 0, WAKE_ROUNDS_MAX), SAYS(wake_said)},
+	{"measure-wake", NUMBER(wake_round_count, 0, WAKE_ROUNDS_MAX), GIVEN(wake_given)},
 	{"records-max", NUMBER(records_max, 1, RECORDS_MAX)},
 	{"help", no_argument, .apply = print_help},
 };
@@ -383,8 +384,8 @@ static enum options_status apply(int option, char *text, bool late, struct optio
 	row = &rows[option - FIRST_OPTION];
 	if (late && row->is_early)
 		return bad(row->name, "too late", "give it before --standby");
-	if (row->said)
-		*(bool *)((char *)options + row->said) = true;
+	if (row->given)
+		*(bool *)((char *)options + row->given) = true;
 	return row->apply(row, text, options);
 }
 
@@ -425,7 +426,7 @@ static enum options_status read_words(int argc, char *argv[], bool late, struct 
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		known[i] = (struct option){
 			rows[i].name, rows[i].argument, NULL, FIRST_OPTION + (int)i};
-	optind = 0; /* makes getopt_long() begin again: it may have read other words before */
+	optind = 0; /* makes getopt_long() begin again: it may have parsed others before */
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		enum options_status status = apply(option, optarg, late, options);
 
@@ -438,7 +439,7 @@ static enum options_status read_words(int argc, char *argv[], bool late, struct 
 	return OPTIONS_BAD;
 }
 
-/* Draws conclusions from all options together, whatever their order. */
+/* Sets the fields that depend on several options, whose order does not matter. */
 static void conclude(struct options *options)
 {
 	options->faults.seed = options->seed;
@@ -461,7 +462,7 @@ enum options_status options_parse(int argc, char *argv[], struct options *option
 	};
 	(void)listener_parse("tcp:127.0.0.1:0", &options->listen);
 	status = read_words(argc, argv, false, options);
-	if (!options->wake_said && options->realtime_priority > 0)
+	if (!options->wake_given && options->realtime_priority > 0)
 		options->wake_round_count = WAKE_ROUNDS_DEFAULT;
 	conclude(options);
 	if (status == OPTIONS_RUN)
@@ -473,8 +474,8 @@ enum options_status options_parse_rest(int argc, char *argv[], struct options *o
 {
 	enum options_status status;
 
-	options->cpu_said = false;
-	options->wake_said = false;
+	options->cpu_given = false;
+	options->wake_given = false;
 	status = read_words(argc, argv, true, options);
 	conclude(options);
 	if (status == OPTIONS_RUN)

@@ -32,15 +32,15 @@ struct options {
 	uint32_t image_offset_bytes;
 	const char *image_out_path;
 	const char *image_out_sparse_path;
-	int realtime_priority;     /* 0: stay as started */
+	int realtime_priority;     /* 0: keep the scheduling policy */
 	int cpu;                   /* -1: any */
-	bool cpu_said;             /* the words that were read last set cpu */
-	bool wake_said;            /* they set wake_round_count */
+	bool cpu_given;            /* the options that were parsed last had --cpu */
+	bool wake_given;           /* they had --measure-wake */
 	int ready_fd;              /* -1: none */
 	struct fd_pair barrier;    /* -1: no barrier */
 	struct fd_pair standby;    /* -1: no standby */
 	unsigned int client_count; /* 0: for ever */
-	/* The number of events after which the client is hung up on */
+	/* The number of events after which the server hangs up on its client */
 	unsigned int records_max;
 	unsigned int wake_round_count; /* 0: not measured */
 };
@@ -57,7 +57,7 @@ enum options_status {
  */
 enum options_status options_parse(int argc, char *argv[], struct options *options);
 
-/* Adds the words that --standby waited for to @options; skips argv[0]. */
+/* Adds the options that came over --standby to @options; skips argv[0]. */
 enum options_status options_parse_rest(int argc, char *argv[], struct options *options);
 
 #endif

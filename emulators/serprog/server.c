@@ -78,7 +78,7 @@ int standby_wait(const struct fd_pair *fds, int signal_fd, struct standby_words 
 /* A long reply is sent in pieces of this size: 0.1 s each at 115200 baud. */
 #define REPLY_PIECE_BYTES 1024
 
-static void record_moment(struct server *server, enum event_kind kind)
+static void record_now(struct server *server, enum event_kind kind)
 {
 	struct event event = {.kind = kind, .read_ns = clock_now_ns(server->clock)};
 
@@ -108,7 +108,7 @@ static void start_at_request(
 		start_chip(server, now_ns);
 }
 
-/* Lets the process that started us work between the connection and the first request. */
+/* Lets the process that started this one work between the connection and the first request. */
 static int pass_barrier(struct server *server)
 {
 	struct event event = {.kind = EVENT_BARRIER};
@@ -135,7 +135,10 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* There is room before a reply for each of its bytes to come out twice. */
+/*
+ * A reply is built in the last third. The first two thirds hold it after faults, which can double
+ * each byte.
+ */
 size_t server_reply_buffer_bytes(const struct serprog_limits *limits)
 {
 	return 3 * device_reply_bytes_max(limits);
@@ -178,7 +181,7 @@ static enum link_status pass_line(
 	return link_wait_until(link, server->line_free_ns);
 }
 
-/* Passes the time until the device takes a request: the line, the device's pauses, then faults. */
+/* Waits until the device takes a request: for the line, for the device's pause, then for faults. */
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -193,7 +196,10 @@ static enum link_status take_request(
 	return status == LINK_REQUEST ? hold_up(server, link, FAULT_STALL) : status;
 }
 
-/* Returns when the chip's work begins: at the read of the request if nothing delayed it. */
+/*
+ * Returns when the work of the chip begins: at the read of the request, or now if a link or a fault
+ * may have delayed it. It is never before the last reply or the last rise of chip select.
+ */
 static uint64_t start_ns(const struct server *server, const struct link *link)
 {
 	bool waited =
@@ -222,8 +228,8 @@ static size_t answer(struct server *server, struct link *link,
 }
 
 /*
- * Carries a reply over the line and its frames. A client sees a long reply come in: the line is
- * never silent for longer than a piece takes. @sent_ns is that of the last piece.
+ * Sends a reply over a link that takes time. A long reply leaves in pieces, so that the client sees
+ * it arrive, as on a real line. @sent_ns is the time at which the last piece was sent.
  */
 static enum link_status carry_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
@@ -249,7 +255,7 @@ static enum link_status carry_reply(struct server *server, struct link *link, co
 	return status;
 }
 
-/* Applies the faults of reply bytes. Returns what is left of the reply, and its length. */
+/* Applies the faults of reply bytes. Returns the reply with them, and its length in @len. */
 static const uint8_t *spoil_reply(
 	struct server *server, struct link *link, const uint8_t *reply, size_t *len)
 {
@@ -260,7 +266,7 @@ static const uint8_t *spoil_reply(
 	return server->reply_buffer;
 }
 
-/* Counts requests, to detect a client whose requests never end, and mostly mean nothing. */
+/* Counts requests in a row that are not for the part, and refused ones, for check_bounds(). */
 static void count_request(struct server *server, const struct serprog_request *request,
 	const struct event *event, size_t records_before)
 {
@@ -272,8 +278,8 @@ static void count_request(struct server *server, const struct serprog_request *r
 }
 
 /*
- * Returns true if the reply may wait for the next one. Only the work of a transfer that is already
- * here lies between the two. In one segment they cost both sides half.
+ * Returns true if the reply may wait for the next one: the next request has already arrived, is a
+ * transfer, and takes no time. In one segment, both replies cost client and server half as much.
  */
 static bool leaves_with_the_next(const struct server *server, const struct link *link)
 {
@@ -287,7 +293,7 @@ static bool leaves_with_the_next(const struct server *server, const struct link 
 static enum link_status give_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
 {
-	if (len == 0) { /* silence takes no time */
+	if (len == 0) { /* there is no reply, which takes no time */
 		*sent_ns = clock_now_ns(server->clock);
 		return link_release(link);
 	}
@@ -298,7 +304,7 @@ static enum link_status give_reply(struct server *server, struct link *link, con
 	return link_send(link, reply, len, sent_ns);
 }
 
-/* Answers a request. Makes the record after the reply left, when the client has other work. */
+/* Answers a request. Appends its record after the reply, so that the client does not wait. */
 static enum link_status answer_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -345,7 +351,7 @@ static enum link_status serve_request(
 	return status;
 }
 
-/* Names the bound, so that a reader knows which one to raise. */
+/* Hangs up on the client. The event and the message name the bound that it reached. */
 static void give_up(struct server *server, const char *name, const char *what, size_t bound)
 {
 	struct event event = {
@@ -363,7 +369,7 @@ static void give_up(struct server *server, const char *name, const char *what, s
 		bound);
 }
 
-/* Gives up on a client that reached a bound: it would take all memory, or all time. */
+/* Hangs up on a client that reached a bound: it could go on until memory or time runs out. */
 static void check_bounds(struct server *server)
 {
 	if (server->events->count >= server->records_max)
@@ -410,7 +416,7 @@ static int serve_connection(struct server *server, int fd)
 	enum link_status status;
 	int ret;
 
-	record_moment(server, EVENT_ACCEPT);
+	record_now(server, EVENT_ACCEPT);
 	server->idle_requests = 0;
 	server->refused_requests = 0;
 	server->gave_up = false;
@@ -425,7 +431,7 @@ static int serve_connection(struct server *server, int fd)
 		ret = status == LINK_STOPPED ? -ECANCELED : 0;
 	}
 	server->cut_off = ret == -ECANCELED;
-	record_moment(server, EVENT_DISCONNECT);
+	record_now(server, EVENT_DISCONNECT);
 	server->held_up |= link.patience.held_up;
 	server->clock->peer_fd = -1;
 	link_deinit(&link);
@@ -437,9 +443,7 @@ int server_run(struct server *server, unsigned int client_count)
 	int ret = 0;
 
 	server->clock->stop_fd = server->signal_fd;
-	/*
-	 * The kernel begins to stamp some time after it is asked, so ask before the first client.
-	 */
+	/* The kernel begins to stamp some time after this call, so it precedes the first client. */
 	if (server->clock->source == CLOCK_SOURCE_MONOTONIC)
 		arrival_enable(server->listener->fd);
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {

@@ -16,7 +16,7 @@
  * can then be done, and kept in a snapshot of the machine, before the chip is known.
  */
 
-/* The descriptors of the process that started us: we write to one, and read from the other. */
+/* Two descriptors from the process that started this one: it writes to @out and reads from @in. */
 struct fd_pair {
 	int out;
 	int in;
@@ -62,28 +62,28 @@ struct server {
 	bool held_up;            /* a request of any client was held up */
 	uint64_t reply_count;    /* the replies over a link that takes time, to all clients */
 	uint64_t replied_ns;     /* when the last reply left; the next transfer begins no earlier */
-	uint64_t line_free_ns;   /* when the line to the device has carried all so far */
-	/* The number of events, of all clients, at which the present one is hung up on */
+	uint64_t line_free_ns;   /* when the line has carried all requests so far */
+	/* The number of events, of all clients, at which the server hangs up on its client */
 	size_t records_max;
 	size_t refused_requests;      /* this client's */
 	size_t idle_requests;         /* this client's in a row that were not for the part */
-	bool gave_up;                 /* on this client */
+	bool gave_up;                 /* this client reached a bound */
 	bool cut_off;                 /* a signal came while a client was there */
 	enum start_state start_state; /* the state in which the first client finds the part */
 	bool has_begun;               /* that state has begun */
 };
 
 /*
- * A client is hung up on after so many requests in a row that are not for the part: bytes that mean
- * nothing, or NOPs without end. A flashrom begins with some twenty. The operation buffer takes
- * 819 of 5 bytes each.
+ * The server hangs up after this number of requests in a row that are not for the part, such as
+ * NOPs or bytes that are no opcode. A flashrom begins with about twenty of them. Writes into the
+ * operation buffer count too, but it holds at most 819 of them (5 bytes each).
  */
 #define SERVER_IDLE_REQUESTS_MAX 65536
 
 /*
- * A client is hung up on after so many refused requests: a flashrom ends at the first one. So many
- * bytes that are dropped behind an oversized request count as one more: in random bytes, one in a
- * hundred announces 8 MiB.
+ * The server hangs up after this number of refused requests; a flashrom ends at the first one. If a
+ * request is oversized, each SERVER_REFUSED_BYTES that are dropped behind it count as one more: of
+ * the requests in random bytes, one in a hundred announces 8 MiB.
  */
 #define SERVER_REFUSED_REQUESTS_MAX 4096
 #define SERVER_REFUSED_BYTES 4096

@@ -127,7 +127,7 @@ static inline void json_bool(struct json_line *line, const char *key, bool value
 	json_value(line, value ? "true" : "false");
 }
 
-/* Escapes a byte. One outside ASCII counts as Latin-1, so every byte has a form in JSON. */
+/* Puts a byte of a string. One outside ASCII is taken as Latin-1, so JSON can hold any byte. */
 static inline void json_put_escaped(struct json_line *line, const char *byte)
 {
 	const unsigned char value = (unsigned char)*byte;
@@ -150,7 +150,7 @@ static inline void json_text(struct json_line *line, const char *key, const char
 	json_put_string(line, "\"");
 }
 
-/* Begins the line of an event, of that kind and moment. */
+/* Begins the line of an event of that kind at that time. */
 static inline void json_event(struct json_line *line, FILE *out, const char *kind, uint64_t t_ns)
 {
 	json_begin(line, out);

@@ -20,7 +20,9 @@ static inline uint64_t noise_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Returns the bits of use @nth of @place. Each of the three arguments changes every bit. */
+/*
+ * Returns the bits for use number @nth of @place. A change of any argument can change every bit.
+ */
 static inline uint64_t noise_bits(uint64_t seed, uint64_t place, uint64_t nth)
 {
 	return noise_mix(noise_mix(noise_mix(seed + NOISE_GOLDEN) ^ place) + nth);

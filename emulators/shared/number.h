@@ -17,8 +17,8 @@ static inline bool is_digit_of(char c, int base)
 
 /*
  * Reads a number of @max or less at the beginning of @text; @end points behind it. Returns false
- * for any other text. @base is that of strtoull(3), which would also accept blanks and signs, and
- * read -1 as the largest number.
+ * for any other text. @base is that of strtoull(3). Unlike strtoull(3), this accepts no blanks and
+ * no sign in front.
  */
 static inline bool number_begins(
 	const char *text, int base, uint64_t max, const char **end, uint64_t *number)
@@ -37,7 +37,7 @@ static inline bool number_begins(
 	return true;
 }
 
-/* Reads a text that is nothing but a number from @min to @max. */
+/* Reads a text that consists of a number from @min to @max only. */
 static inline bool number_parse(
 	const char *text, int base, uint64_t min, uint64_t max, uint64_t *number)
 {

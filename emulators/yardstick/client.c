@@ -18,7 +18,7 @@
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX)
 #define OPERATIONS_MAX 2
 
-/* No reply is due here, so the device reads at once and a short send() does not wait long. */
+/* The device has no reply to send now, so it reads at once, and send() does not block for long. */
 static int send_all(int fd, const uint8_t *bytes, size_t len)
 {
 	while (len > 0) {
@@ -73,7 +73,7 @@ static int synchronise(int fd)
 	return error;
 }
 
-/* Asks for the longest read. A device answers 0 if it limits no length of 24 bits. */
+/* Asks for the longest read. The answer 0 means that any length of 24 bits is allowed. */
 static int ask_read_len(struct client *client)
 {
 	const uint8_t request = SERPROG_Q_RDNMAXLEN;

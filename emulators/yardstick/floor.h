@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-floor: a client without costs of its own (client.c), the shortest write through it
- * (job.c), and the options of flashrom that a write through a layout needs (main.c).
+ * serprog-floor: a serprog client with the least possible overhead (client.c), the shortest write
+ * through it (job.c), and the options of flashrom that a write through a layout needs (main.c).
  */
 #ifndef EMULATORS_YARDSTICK_FLOOR_H
 #define EMULATORS_YARDSTICK_FLOOR_H
@@ -70,10 +70,13 @@ typedef void wait_fn(const struct busy_time *busy);
 int job_write(struct client *client, const struct part *part, const struct region *region,
 	const uint8_t *content, wait_fn *wait);
 
-/* Sleeps by CLOCK_MONOTONIC. The rig finds it by its name, that of flashrom's delay function. */
+/*
+ * Sleeps SLEEP_PERCENT of that time, by CLOCK_MONOTONIC. The rig finds this function because it has
+ * the name of flashrom's delay function.
+ */
 void default_delay(unsigned int microseconds);
 
-/* Waits as a canary or a control: the longest busy time, by the percentages of its build. */
+/* Waits ASK_PERCENT of the longest busy time, with default_delay(). */
 void yardstick_wait(const struct busy_time *busy);
 
 #endif

@@ -95,7 +95,10 @@ static bool erases_chip(uint8_t opcode)
 	return opcode == OP_CHIP_ERASE_60 || opcode == OP_CHIP_ERASE_C7;
 }
 
-/* Returns the erase of the largest block from @address to @end or less; NULL if there is none. */
+/*
+ * Returns the erase with the largest block that begins at @address and ends at or before @end, or
+ * NULL if there is none.
+ */
 static const struct part_erase *choose_erase(
 	const struct part *part, uint32_t address, uint32_t end, struct part_block *largest)
 {
@@ -164,7 +167,10 @@ static int program_region(
 	return error;
 }
 
-/* Parts above 16 MiB also power up with three address bytes, which reach every region here. */
+/*
+ * Returns true if the part is supported and the region needs three address bytes only. Parts above
+ * 16 MiB power up with three address bytes, too.
+ */
 static bool can_write(const struct part *part, const struct region *region)
 {
 	return part->family == PART_SPI_NOR &&

@@ -3,7 +3,7 @@
  * serprog-floor: writes a region of a part that is never busy with the fewest transfers, one at a
  * time. No flashrom in the same guest can be faster.
  *
- * With waits (yardstick.c) it is a canary or a control of gates.
+ * Built with waits (yardstick.c), it is a canary or a control of a gate.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ struct options {
 	const char *image_path;
 };
 
-/* Returns the position of the name in a part's list, INT_MAX if it is not there. */
+/* Returns the position of the name in a part's list, or INT_MAX if the list does not have it. */
 static int rank_of_name(const struct part *part, const char *flashrom_name)
 {
 	const char *const *names = part_flashrom_names(part);
@@ -40,8 +40,8 @@ static int rank_of_name(const struct part *part, const char *flashrom_name)
 }
 
 /*
- * Finds the part for the value of -c, a name of flashrom. If several parts have that name, the one
- * that has it earliest in its list.
+ * Finds the part for the value of -c, a name of flashrom. If several parts have that name, returns
+ * the one whose list has it first.
  */
 static const struct part *find_part(const char *flashrom_name)
 {
@@ -160,7 +160,7 @@ static int options_read_content(
 
 	if (!file)
 		return -errno;
-	bytes = malloc(options->part->size_bytes); /* parse_line() has checked the region. */
+	bytes = malloc(options->part->size_bytes); /* The region lies within the part. */
 	if (!bytes)
 		error = -ENOMEM;
 	else if (fseek(file, (long)region->offset_bytes, SEEK_SET) != 0 ||
@@ -184,20 +184,20 @@ static int options_read_content(
 
 static const char help[] =
 	"Usage: serprog-floor -p serprog:ip=ADDR:PORT -c CHIP -l LAYOUT -i REGION -w IMAGE\n"
-	"Writes one region of a part that is never busy (serprog-emu --corner zero) with the\n"
-	"transfers that such a job cannot do without.\n";
+	"Writes one region of a part that is never busy (serprog-emu --corner zero) with as few\n"
+	"transfers as possible.\n";
 
 static const char *cause_of(int error)
 {
 	switch (error) {
 	case -EBUSY:
-		return "the part is busy; this is for parts that never are (--corner zero)";
+		return "the part is busy, but must never be busy here (--corner zero)";
 	case -EIO:
 		return "the part does not hold what was written";
 	case -EINVAL:
 		return "the part has no erase that fits the region";
 	case -ENOTSUP:
-		return "such parts, or places past 16 MiB, are not written here";
+		return "only SPI NOR parts, and only regions below 16 MiB, can be written";
 	default:
 		return strerror(-error);
 	}

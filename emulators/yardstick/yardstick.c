@@ -4,8 +4,8 @@
  * under test cannot blind the rig.
  *
  * ASK_PERCENT is the share of the part's longest busy time that is requested, SLEEP_PERCENT the
- * share of the request that is slept. A short request is for the chip witness to find, a short
- * sleep for the delay witness.
+ * share of the request that is slept. The chip witness must find a short request, the delay witness
+ * a short sleep.
  */
 #include "floor.h"
 

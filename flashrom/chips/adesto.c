@@ -3,7 +3,7 @@
  * Adesto AT25SF and AT25DF. Atmel sold them before, so their manufacturer byte is 1Fh.
  *
  * AT25SF161: datasheet DS-25SF161-046H. Its page program takes 5 ms at most below 2.7 V.
- * AT25DF641: the datasheets of AT25DF641 (preliminary) and AT25DF641A (8793D), the slower of both;
+ * AT25DF641: the slower times of two datasheets, of AT25DF641 (preliminary) and AT25DF641A (8793D).
  * EPE, bit 5 of the status register, shows a failure.
  */
 #include "lists.h"

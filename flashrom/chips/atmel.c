@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Atmel AT45DB, later Adesto's, with the page size that they have from the factory. All have the
- * times of the AT45DB321D, the slowest. Sector erases (7Ch) are not listed, since they take longer
- * than the erases of their blocks, nor are chip erases (C7h 94h 80h 9Ah), which the errata of D
- * parts advise against. E parts answer RDID with the same three bytes, obey the same commands and
- * are faster: they are found under the D part's name.
+ * Atmel AT45DB, later Adesto's, with their factory page size. All have the times of the AT45DB321D,
+ * the slowest. Two erases are not listed: a sector erase (7Ch) takes longer than the erases of its
+ * blocks, and the errata of D parts advise against the chip erase (C7h 94h 80h 9Ah). E parts are
+ * found under the D part's name: they have the same three ID bytes and commands, and are faster.
  */
 #include "lists.h"
 
@@ -23,8 +22,9 @@
 
 /*
  * Atmel AT29C writes pages in 10 ms at most. The software ID commands take as long, since they are
- * write cycles for the part. The datasheet gives 20 ms for a chip erase. AT49F needs no wait around
- * its ID; its datasheet gives only a chip erase of 10 s, which is the maximum for sectors, too.
+ * write cycles for the part. The datasheet gives 20 ms for a chip erase. AT49F needs no wait before
+ * or after its ID is read. Its datasheet gives only the time of a chip erase, 10 s, which is taken
+ * for sectors, too.
  */
 #define AT29C(part, part_id, bytes, page)							\
 {												\

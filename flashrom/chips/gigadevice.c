@@ -2,11 +2,11 @@
 /*
  * GigaDevice GD25Q: datasheet of the GD25Q16C (Rev 2.9), with the erase maxima of worn parts; the
  * others are of the same family. Revisions that share an ID differ in how the second status
- * register is written: B parts take it together with the first, C parts by itself from 64 Mbit on.
- * A reset during an erase takes 12 ms.
+ * register is written: on B parts together with the first, on C parts from 64 Mbit on with a
+ * command of its own. A reset during an erase takes 12 ms.
  *
- * The GD25LQ take both registers together at all sizes. Datasheets of the GD25LQ and the GD25Q256D
- * were not at hand: they have the times of the family, and no traits of suspensions.
+ * On GD25LQ both registers are written together at all sizes. No datasheets of GD25LQ and GD25Q256D
+ * were at hand, so these parts have the times of the family, and `suspended` is not set.
  */
 #include "lists.h"
 

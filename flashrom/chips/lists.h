@@ -16,7 +16,7 @@
 	.vendor = (maker), .name = (part), .id = (jedec), .size_bytes = (bytes), .buses = BUS_SPI, \
 	.identify = &spi25_rdid, .driver = &spi25_driver, .page_bytes = 256
 
-/* The erases of a part that takes addresses in this way (enum spi25_addresses). */
+/* The erase opcodes of a part that takes addresses in this way (enum spi25_addresses). */
 #define OP_FOR(way, short, long) ((way) == SPI25_ADDRESS_4_OPCODES ? (long) : (short))
 #define OP_4K(way) OP_FOR(way, 0x20, 0x21)
 #define OP_32K(way) OP_FOR(way, 0x52, 0x5c)

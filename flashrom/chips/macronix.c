@@ -7,8 +7,8 @@
  * E parts of 256 Mbit have no commands for addresses of four bytes, but a mode for them, and a bit
  * in the security register (2Bh) that shows it. On F parts that bit shows suspended programs.
  *
- * MX25R: the times of the SFDP of an MX25R6435F in its low-power mode. MX25U and MX25V: no
- * datasheet was at hand, so they have the times of the E parts, and no traits of suspensions.
+ * MX25R: the times in the SFDP of an MX25R6435F, in its low-power mode. MX25U and MX25V: no
+ * datasheet was at hand, so they have the times of the E parts, and `suspended` is not set.
  *
  * Macronix MX29F. The C revision erases in 0.7 s (sector) and 4 s (chip); maxima are those of the
  * first revision.

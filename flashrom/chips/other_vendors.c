@@ -60,7 +60,7 @@ const struct chip_list eon_chips = CHIP_LIST(eon);
 
 /*
  * Fudan FM25Q and XTX XT25F: no datasheet with times was at hand, so the times are those of similar
- * parts. Traits of suspensions are left out.
+ * parts. `suspended` is not set.
  */
 #define SIMILAR(maker, part, jedec, bytes, erase_ms_typ, erase_ms_max)				\
 {												\
@@ -150,8 +150,9 @@ static const struct flash_chip pmc[] = {
 const struct chip_list pmc_chips = CHIP_LIST(pmc);
 
 /*
- * Puya P25Q-H: times are remembered from its datasheet, or the slower ones of drivers for it. All
- * erases take the same time. The page erase (81h) brings no advantage here.
+ * Puya P25Q-H: the times of its datasheet, from memory, or those of drivers for it if they are
+ * slower. All erases take the same time, so the page erase (81h), which is not listed, has no
+ * advantage here.
  */
 #define P25Q(part, jedec, bytes)								\
 {												\
@@ -224,7 +225,7 @@ static const struct flash_chip xmc[] = {
 };
 const struct chip_list xmc_chips = CHIP_LIST(xmc);
 
-/* Parts that no other list has. As a last resort this must be the last list. */
+/* The fallback for parts that no other list has. This must be the last list. */
 static const struct flash_chip generic[] = {
 	{
 		.vendor = "Unknown",

@@ -3,16 +3,16 @@
  * Spansion, now Infineon. S25FL1-K: their datasheets.
  *
  * S25FL-S: datasheets 001-98283 and 001-98284. The fifth ID byte differs between parts with sectors
- * of 64 KiB and of 256 KiB. B9h accesses a bank register: there is no power-down. Errors stop the
- * part until they are cleared. From 256 Mbit on, commands are used in their form for addresses of
- * four bytes. The 4 KiB parameter sectors are left out: D8h erases them together with their 64 KiB.
+ * of 64 KiB and of 256 KiB. B9h accesses a bank register: there is no power-down. After an error
+ * the part stays busy until the error is cleared. From 256 Mbit on, the commands with addresses of
+ * four bytes are used. The 4 KiB parameter sectors are left out: D8h erases them with their 64 KiB.
  *
  * S25FL512S: the typical times of its datasheet's first page; maxima are those of the S25FL128S.
  *
  * S25FS-S: datasheet 002-00368. The sixth ID byte differs from S25FL-S. Their 4 KiB sectors are
- * left out, too: between open and close, all sectors are equal.
+ * left out, too: from open to close, the driver makes all sectors uniform.
  *
- * S25FL-L: datasheet 002-00124, the register write of the slowest family member.
+ * S25FL-L: datasheet 002-00124; the register write time is that of the slowest part of the family.
  */
 #include "lists.h"
 

@@ -59,7 +59,7 @@ static bool is_replaceable(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* Returns the path in a link, as seen from the present folder. The caller frees it. */
+/* Returns the target of a link, as a path from the working directory. The caller frees it. */
 static char *read_link(const char *path)
 {
 	char target[PATH_MAX] = "";
@@ -74,8 +74,8 @@ static char *read_link(const char *path)
 }
 
 /*
- * Returns the target of a link, which is replaced, or made if the link points to nothing, or a copy
- * of `path`. The caller frees the result. NULL: errno says why.
+ * Returns the path of the file that is replaced or created: the target of all links, or `path`
+ * itself. The caller frees it. Returns NULL with errno set on failure.
  */
 static char *resolve(const char *path)
 {

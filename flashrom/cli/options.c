@@ -13,7 +13,7 @@ enum long_only {
 	OPT_FLASH_NAME,
 	OPT_FLASH_SIZE,
 	OPT_FLASH_CONTENTS,
-	OPT_NOT_HERE, /* flashrom has it, this one does not */
+	OPT_NOT_HERE, /* an option of upstream flashrom only */
 };
 
 static const char short_options[] = ":p:c:r::w::v::El:i:VNnfo:LhRx::z";
@@ -59,31 +59,32 @@ static const struct option long_options[] = {
 static const char usage[] =
 	"Usage: flashrom -p PROGRAMMER [-c CHIP] [-r FILE | -w FILE | -v FILE | -E] [OPTION]...\n"
 	"  -p, --programmer NAME:KEY=VALUE,...  the programmer, see below\n"
-	"  -c, --chip NAME        take the chip to be this one\n"
+	"  -c, --chip NAME        look for this chip only\n"
 	"  -r, --read [FILE]      read the chip into FILE\n"
-	"  -w, --write [FILE]     make the chip hold FILE\n"
+	"  -w, --write [FILE]     write FILE to the chip\n"
 	"  -v, --verify [FILE]    compare the chip with FILE\n"
-	"  -E, --erase            blank the chip\n"
+	"  -E, --erase            erase the chip\n"
 	"      --flash-name       print the chip's vendor and name\n"
 	"      --flash-size       print the chip's size in bytes\n"
-	"  -l, --layout FILE      regions, a line each: START:END NAME (hexadecimal)\n"
+	"  -l, --layout FILE      the regions, one per line: START:END NAME (hexadecimal)\n"
 	"  -i, --include NAME[:RFILE]\n"
 	"                         only this region of the layout; may be repeated. RFILE holds "
 	"the\n"
 	"                         region alone; where each region has one, FILE may be left out\n"
 	"      --flash-contents FILE\n"
-	"                         take FILE for what the chip holds, and do not read it for -w\n"
-	"  -N, --noverify-all     verify the regions only, not what was put back around them\n"
+	"                         for -w: do not read the chip, but assume that it holds FILE\n"
+	"  -N, --noverify-all     verify the regions only, not what was restored around them\n"
 	"  -n, --noverify         do not verify after writing\n"
-	"  -f, --force            trust -c against the ID, and go on when protection stays\n"
-	"  -o, --output LOGFILE   write all messages there too\n"
-	"  -V, --verbose          tell more; may be repeated\n"
-	"      --progress         show how far it is, in percent\n"
+	"  -f, --force            use the chip of -c even if the ID differs; go on if the\n"
+	"                         protection cannot be cleared\n"
+	"  -o, --output LOGFILE   write messages to LOGFILE, too\n"
+	"  -V, --verbose          print more messages; may be repeated\n"
+	"      --progress         show the progress in percent\n"
 	"      --no-realtime      do not ask for realtime priority\n"
 	"  -L, --list-supported   list chips and programmers\n"
-	"  -h, --help             this text\n"
-	"  -R, --version          version and delay threshold\n"
-	"Exit: 0 done, 1 it failed, 2 the command line makes no sense.\n"
+	"  -h, --help             print this text\n"
+	"  -R, --version          print the version and the delay threshold\n"
+	"Exit: 0 success, 1 failure, 2 bad command line.\n"
 	"Programmers:\n";
 
 void options_usage(const struct log *log)
@@ -151,7 +152,7 @@ static char *take_file(int argc, char **argv, char *attached)
 /* `name` is the long option, or NULL for a short one. */
 static int report_not_here(const struct log *log, int option, const char *name)
 {
-	static const char cause[] = "is not supported here: flashrom has it, this one does not";
+	static const char cause[] = "is not supported here, only by upstream flashrom";
 
 	if (name != NULL)
 		log_error(log, "--%s %s.\n", name, cause);
@@ -175,7 +176,10 @@ static int report_unknown(const struct log *log, const char *argument)
 	return -EINVAL;
 }
 
-/* Reports an unknown letter by itself: in a word of several letters, `word` is an earlier one. */
+/*
+ * Reports an unknown letter as such: while getopt_long() is inside a word of several letters,
+ * `word` is the one before it.
+ */
 static int report_refused(const struct log *log, const char *word)
 {
 	const char letter[] = {'-', (char)optopt, '\0'};
@@ -336,7 +340,7 @@ static int take_all(int argc, char **argv, const struct log *log, struct options
 {
 	int status;
 
-	optind = 0; /* glibc: forget an earlier command line */
+	optind = 0; /* resets getopt_long() of glibc, which may have parsed another command line */
 	do
 		status = take_one(argc, argv, log, options);
 	while (status == 0);
@@ -344,7 +348,8 @@ static int take_all(int argc, char **argv, const struct log *log, struct options
 		return status;
 	if (optind == argc)
 		return 0;
-	log_error(log, "What is \"%s\" for? A file goes after -r, -w or -v.\n", argv[optind]);
+	log_error(
+		log, "Unexpected argument \"%s\". A file goes after -r, -w or -v.\n", argv[optind]);
 	return -EINVAL;
 }
 

@@ -159,7 +159,7 @@ static int save_region(
 	return file_write(include->file, image + range.start, range_bytes(range), files->log);
 }
 
-/* Writes such an image to the files. */
+/* Writes an image of the whole chip to the files (-r): all of it, or the part of a region. */
 static int image_files_save(
 	const struct image_files *files, const uint8_t *image, uint32_t size_bytes)
 {
@@ -173,7 +173,7 @@ static int image_files_save(
 	return error;
 }
 
-/* Frees what was loaded. */
+/* Frees the loaded files. */
 static void image_files_deinit(struct image_files *files)
 {
 	for (size_t i = 0; i < files->options->include_count; i++)
@@ -197,7 +197,8 @@ static unsigned int percent_of(uint32_t done_bytes, uint32_t total_bytes)
 
 /*
  * Ends in as many backspaces as characters, so that the next text on the line, which is longer,
- * overwrites it. The line begins with the names of the two stages of a write.
+ * overwrites the percentages. A write has two; the text before them ("Erasing and writing") names
+ * their stages in the same order.
  */
 static void print_in_place(const struct percent *percent, enum progress_stage stage)
 {
@@ -237,7 +238,7 @@ static void show_percent(
 	fflush(stdout);
 }
 
-/* Returns a receiver that shows progress on the line that a step of the run has begun. */
+/* Returns a receiver of progress reports. It prints on the line that a step has begun. */
 static struct progress percent_progress(struct percent *percent)
 {
 	*percent = (struct percent){.in_place = isatty(STDOUT_FILENO) == 1};

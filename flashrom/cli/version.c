@@ -6,7 +6,7 @@
 #include "past_mistake.h"
 #endif
 
-/* The default of udelay.c, which exports nothing but its one function. */
+/* The same default as in udelay.c, which exports only its function. */
 #ifndef CONFIG_DELAY_MINIMUM_SLEEP_US
 #define CONFIG_DELAY_MINIMUM_SLEEP_US 100
 #endif

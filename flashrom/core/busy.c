@@ -6,7 +6,7 @@
 
 #include "flash.h"
 
-/* Lengths that differ by less than 1/128 of them, or by a few us of noise, count as equal. */
+/* Lengths that differ by less than 1/128, or by a few us of noise, count as equal. */
 #define STEPS_PER_LENGTH 128
 #define STEP_US_MIN 4
 #define DOUBLINGS_WHILE_YOUNG 2
@@ -42,9 +42,9 @@ static bool is_young(const struct busy_history *history)
 }
 
 /*
- * Only upper bounds are known: the wait gets shorter, by a step that doubles each time the part was
- * ready at the first query. When that is true of all lengths kept, steps are small again, because a
- * part that is queried just in time looks the same.
+ * Shortens the wait while only upper bounds are known, because the part was ready at the first
+ * query each time. The step doubles with each such operation. After BUSY_LENGTHS_MAX of them it is
+ * small again, because a part that is queried just in time looks the same.
  */
 static uint32_t search_down_us(const struct busy_history *history, uint32_t below_us)
 {
@@ -55,7 +55,8 @@ static uint32_t search_down_us(const struct busy_history *history, uint32_t belo
 	return down_us < below_us / 2 ? below_us - (uint32_t)down_us : below_us / 2;
 }
 
-static uint32_t question_us(const struct busy_history *history)
+/* Returns the time at which the first query should reach the part. */
+static uint32_t first_query_us(const struct busy_history *history)
 {
 	const struct busy_length common = common_length(history);
 	const uint32_t step = step_us(common.below_us);
@@ -70,8 +71,8 @@ static uint32_t question_us(const struct busy_history *history)
 }
 
 /*
- * After a few lengths the next one may still be much shorter, so until there are enough the wait
- * stays below the typical time.
+ * While few lengths are known, the next one may be much shorter, so the wait stays below the
+ * typical time.
  */
 static uint32_t longest_wait_us(const struct busy_history *history)
 {
@@ -87,7 +88,7 @@ uint32_t busy_history_wait_us(const struct busy_history *history)
 
 	if (history->count == 0)
 		return history->of->typ_us / 2;
-	wait_us = question_us(history);
+	wait_us = first_query_us(history);
 	wait_us = wait_us > history->lead_us ? wait_us - history->lead_us : 0;
 	return wait_us < longest_us ? wait_us : longest_us;
 }
@@ -146,7 +147,7 @@ static uint32_t to_us(uint64_t ns)
 	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 
-/* The part read its state at some time between query and answer: the middle is recorded. */
+/* The answer is the state at some time between query and reply. The middle is recorded. */
 static int ask_once(struct wait *wait, busy_ask_fn ask, uint32_t address, bool *ready)
 {
 	const uint64_t asked_ns = elapsed_ns(wait);
@@ -180,8 +181,8 @@ static int report_ready(const struct wait *wait, const char *what)
 }
 
 /*
- * The deadline is checked before each query, so that the last query comes after it: a process that
- * slept past the deadline still learns that the part got ready in time.
+ * The deadline is checked before each query, so that the last query comes after it. So if the
+ * process slept past the deadline, it still sees that the part is ready.
  */
 static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask, uint32_t address)
 {
@@ -204,9 +205,12 @@ static int poll_until_ready(struct wait *wait, const char *what, busy_ask_fn ask
 	}
 }
 
-/* Returns the history of such operations, or `nowhere`, which is not kept, if the table is full. */
+/*
+ * Returns the history of this kind of operations. If the table is full, returns `temporary`, an
+ * empty history that is lost after the wait.
+ */
 static struct busy_history *history_of(
-	struct flash *flash, const struct busy_time *busy, struct busy_history *nowhere)
+	struct flash *flash, const struct busy_time *busy, struct busy_history *temporary)
 {
 	for (size_t i = 0; i < BUSY_OPERATIONS_MAX; i++) {
 		struct busy_history *history = &flash->history[i];
@@ -216,16 +220,16 @@ static struct busy_history *history_of(
 		if (history->of == busy)
 			return history;
 	}
-	*nowhere = (struct busy_history){.of = busy};
-	return nowhere;
+	*temporary = (struct busy_history){.of = busy};
+	return temporary;
 }
 
 static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const char *what,
 	busy_ask_fn ask, uint32_t address)
 {
 	struct wait wait = {.flash = flash, .busy = busy};
-	struct busy_history nowhere;
-	struct busy_history *history = history_of(flash, busy, &nowhere);
+	struct busy_history temporary;
+	struct busy_history *history = history_of(flash, busy, &temporary);
 	const uint32_t wait_us = busy_history_wait_us(history);
 	int error = flash_flush(flash);
 
@@ -240,7 +244,10 @@ static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const
 }
 
 #ifdef CONFIG_BUSY_TEST_FIXED_WAITS
-/* A maximum above so many typical times marks a guess. The status write of AT25DF counts as one. */
+/*
+ * A maximum of more than this many typical times is taken for a guess. That includes the status
+ * register write of AT25DF.
+ */
 #define GUESS_RATIO 64
 
 /* Returns true for an operation of an earlier session: its kind and length are unknown. */
@@ -251,8 +258,8 @@ static bool is_guess(const struct busy_time *busy)
 #endif
 
 /*
- * The test build trusts its delays, so that short ones are noticed: if a wait is too short, the
- * next command reaches a busy part.
+ * The test build waits for the maximum instead of asking. So if a delay returns early, the next
+ * command reaches a busy part, and the chip witness sees it.
  */
 int busy_wait(struct flash *flash, const struct busy_time *busy, const char *what, busy_ask_fn ask,
 	uint32_t address)

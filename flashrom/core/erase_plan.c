@@ -9,7 +9,7 @@
 
 #define COST_IMPOSSIBLE UINT64_MAX
 
-/* The needs of a page. They are determined once, and the planner counts them. */
+/* Flags of a page. classify_pages() sets them once; the planner counts pages by them. */
 #define PAGE_DIFFERS (1u << 0)
 #define PAGE_NEEDS_ERASE (1u << 1) /* programming alone is not enough */
 #define PAGE_NOT_BLANK (1u << 2)   /* has to be programmed again after an erase */
@@ -94,7 +94,7 @@ static uint64_t programming_us(const struct planner *planner, struct range block
 	return count_pages(planner, block, flags) * chip_page_us_typ(planner->chip);
 }
 
-/* The smallest blocks are inside or outside as a whole; a larger one may be neither. */
+/* The smallest blocks lie inside or outside the range; larger ones may lie across its ends. */
 static bool is_outside(const struct planner *planner, struct range block)
 {
 	return block.end <= planner->range.start || block.start >= planner->range.end;
@@ -112,7 +112,7 @@ static void append_step(struct planner *planner, const struct chip_erase *erase,
 
 static uint64_t plan_blocks(struct planner *planner, size_t level, struct range stretch);
 
-/* Returns the cost without an erase of the whole block: with its smaller blocks, or with none. */
+/* Returns the cost without this erase: by erases of smaller blocks, or by programming only. */
 static uint64_t plan_parts(struct planner *planner, size_t level, struct range block)
 {
 	if (level > 0)
@@ -155,7 +155,7 @@ static uint64_t plan_blocks(struct planner *planner, size_t level, struct range 
 	return cost_us;
 }
 
-/* A part without erases needs only programming. */
+/* A part without erase commands is only programmed. */
 static uint64_t plan_chip(struct planner *planner)
 {
 	const struct range chip = {0, planner->chip->size_bytes};

@@ -111,7 +111,10 @@ static uint32_t ranges_bytes(const struct range *ranges, size_t count)
 	return bytes;
 }
 
-/* Returns a multiple of the longest transfer, so that progress reports cost no command. */
+/*
+ * Returns the bytes to read between two reports: READ_STEP_BYTES at most, and whole transfers if
+ * they are shorter, so that reports add no commands.
+ */
 static uint32_t read_step_bytes(const struct flash *flash)
 {
 	const size_t transfer_bytes = flash->programmer->read_bytes_max;
@@ -241,8 +244,8 @@ static void begin_change(struct write_job *job, struct range range)
 	job->in_doubt = range;
 }
 
-/* Returns the data with FFh for bytes that are right already: FFh programs nothing. */
-static const uint8_t *leave_out_what_is_right(struct write_job *job, struct range range)
+/* Puts the data to program into `current`, with FFh, which programs nothing, for equal bytes. */
+static const uint8_t *blank_equal_bytes(struct write_job *job, struct range range)
 {
 	for (uint32_t at = range.start; at < range.end; at++)
 		job->current[at] = job->current[at] == job->target[at] ? 0xff : job->target[at];
@@ -257,7 +260,7 @@ static int program_page(struct write_job *job, struct range page)
 	int error;
 
 	if (chip->blank_only)
-		data = leave_out_what_is_right(job, range);
+		data = blank_equal_bytes(job, range);
 	error = chip->driver->program(job->flash, range.start, data, range_bytes(range));
 	memcpy(job->current + range.start, job->target + range.start, range_bytes(range));
 	return error;
@@ -269,7 +272,7 @@ static bool is_equal(const struct write_job *job, struct range range)
 	       0;
 }
 
-/* `erased` is the block that these pages are part of, or NULL. */
+/* `erased` is the block that was erased for this range; NULL: none was. */
 static int program_range(struct write_job *job, struct range range, const struct range *erased)
 {
 	const uint32_t page_bytes = job->flash->chip->page_bytes;
@@ -290,7 +293,7 @@ static int program_range(struct write_job *job, struct range range, const struct
 	return 0;
 }
 
-/* Fills each block right after its erase, so that an interruption damages one block at most. */
+/* Programs each block right after its erase, so that an interruption damages one block at most. */
 static int run_step(struct write_job *job, const struct erase_step *step)
 {
 	struct flash *flash = job->flash;
@@ -307,7 +310,7 @@ static int run_step(struct write_job *job, const struct erase_step *step)
 	return program_range(job, step->block, &step->block);
 }
 
-/* Goes up through the addresses, so that after a failure all below one address is new. */
+/* Works in the order of addresses, so that after a failure all below one address is new. */
 static int run_plan(struct write_job *job, const struct erase_plan *plan, struct range range)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -450,8 +453,8 @@ static void report_half_done(const struct write_job *job)
 	log_error(job->flash->log,
 		"The chip is in an unknown state from 0x%06" PRIx32 " to 0x%06" PRIx32
 		"; the new contents are in place below, the old ones above. Do not reset or "
-		"switch off what starts from it; repeat the command, which leaves alone what is "
-		"right.\n",
+		"switch off a machine that starts from it; repeat the command, which changes only "
+		"what is still wrong.\n",
 		job->in_doubt.start, job->in_doubt.end - 1);
 }
 
@@ -465,11 +468,11 @@ static int report_state(const struct write_job *job, int error)
 	if (job->flash->written == WRITE_BEGUN)
 		report_half_done(job);
 	else if (job->flash->written == WRITE_UNTOUCHED)
-		log_error(log, "Nothing was erased or written: the chip holds what it held.\n");
+		log_error(log, "Nothing was erased or written; the chip is unchanged.\n");
 	else if (error == -EILSEQ)
 		log_error(log, "All was written, but the chip is in an unknown state. Repeat the "
 			       "command; if the same address fails, the chip is worn out, "
-			       "protected, or not the one that it is taken for.\n");
+			       "protected, or not the one that was found.\n");
 	else
 		log_error(log, "All was written, but not verified: verify (-v) once the cause is "
 			       "gone.\n");

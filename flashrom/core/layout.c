@@ -9,7 +9,7 @@
 
 #define BLANKS " \t\r\n"
 
-/* The line that a message names. */
+/* The line of the layout file that is being read, for messages. */
 struct place {
 	const char *file;
 	size_t line;

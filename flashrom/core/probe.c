@@ -37,7 +37,7 @@ static int report_unknown_name(
 
 static int report_wrong_bus(const struct flash *flash, const struct flash_chip *wanted)
 {
-	log_error(flash->log, "\"%s\" (-c) is not a chip that can sit on %s: it has another bus.\n",
+	log_error(flash->log, "\"%s\" (-c) cannot be used with %s: the chip has another bus.\n",
 		wanted->name, flash->programmer->name);
 	return -ENODEV;
 }
@@ -249,8 +249,8 @@ static int report_nothing_found(const struct search *search, const struct flash_
 	if (wanted != NULL)
 		return report_other_chip(search, wanted);
 	log_error(search->flash->log,
-		"No known chip found: the ID %06" PRIx32 " is none of ours. A chip of the "
-		"same kind can be named with -c NAME --force.\n",
+		"No known chip found: the ID %06" PRIx32 " is not in --list-supported. A "
+		"chip of the same kind can be named with -c NAME --force.\n",
 		search->heard_answer);
 	return -ENODEV;
 }

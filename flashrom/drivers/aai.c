@@ -12,8 +12,8 @@ enum opcode {
 #define WORD_BYTES 2
 
 /*
- * A longer gap of blank bytes ends a run. Leaving the mode and entering it behind the gap costs
- * three more commands than going on; a blank word costs two, itself and a status read.
+ * A longer gap of blank bytes ends a run. To leave the mode and enter it again behind the gap costs
+ * three additional commands; to program a blank word costs two, the word and a status read.
  */
 #define GAP_BYTES_MAX WORD_BYTES
 
@@ -130,8 +130,8 @@ static int program_bytes(struct flash *flash, uint32_t address, const uint8_t *d
 }
 
 /*
- * After an error the state of the part is unknown. It must not stay in the mode, where it cannot be
- * read. It ignores WRDI while it may still program a word, hence the wait.
+ * Leaves the mode after an error, because the part cannot be read in it. Waits first, because the
+ * part may still be programming a word, and then ignores WRDI.
  */
 static void recover(struct flash *flash)
 {

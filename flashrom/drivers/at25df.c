@@ -21,7 +21,7 @@ enum opcode {
 #define STATUS_SECTORS_ALL 0x0c
 #define STATUS_LOCKED 0x80
 
-/* Values of bits 5 to 2 in a status register write; all other values leave the sectors. */
+/* Bits 5 to 2 of a status register write; any other value leaves the sectors as they are. */
 #define GLOBAL_UNPROTECT 0x00
 #define GLOBAL_PROTECT 0x3c
 #define GLOBAL_LEAVE 0x04

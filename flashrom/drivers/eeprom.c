@@ -19,7 +19,7 @@ static int read_write_enabled(struct flash *flash, bool *enabled)
 	return error;
 }
 
-/* Enables or disables writes. `shown` tells whether the status register shows that. */
+/* Enables or disables writes. `shown` is true if the status register then shows it. */
 static int try_write_enable(struct flash *flash, bool wanted, bool *shown)
 {
 	int error = spi_simple_command(flash, wanted ? OP_WRITE_ENABLE : OP_WRITE_DISABLE);

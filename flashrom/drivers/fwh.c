@@ -109,7 +109,7 @@ static int remember(struct flash *flash, uint32_t block, uint8_t bits, bool forc
 	return read_lock(flash, block, &flash->protection.blocks[block]);
 }
 
-/* An unreadable block is no reason to refuse the rest of the part. */
+/* Remembers all locks and clears read locks. One that stays is a warning: the rest can be read. */
 int fwh_locks_open(struct flash *flash)
 {
 	const int error = for_each_block(flash, 0, false, remember);
@@ -174,7 +174,7 @@ static const char *cause_of(uint8_t status)
 		return "the block is locked: release the chip's TBL# and WP# pins";
 	if ((status & STATUS_SUPPLY_LOW) != 0)
 		return "the programming supply (VPP) is too low";
-	return "a cell did not take it: the chip may be worn out";
+	return "a cell did not change: the chip may be worn out";
 }
 
 static int report_failure(struct flash *flash, const char *what, uint32_t address)
@@ -261,7 +261,7 @@ static int ask_seems_busy(struct flash *flash, const struct flash_chip *chip, bo
 	return error;
 }
 
-/* Content that looks busy costs time, but is no error. */
+/* If the part seems busy at each query, its content looks so by chance, which is no error. */
 static int wait_for_earlier_operation(struct flash *flash, const struct flash_chip *chip)
 {
 	for (unsigned int polls = 0; polls < EARLIER_POLLS_MAX; polls++) {
@@ -292,7 +292,10 @@ static int read_id(struct flash *flash, const struct flash_chip *chip, uint32_t 
 	return error;
 }
 
-/* FFh comes first. As the data of an interrupted program it changes no byte. */
+/*
+ * Writes FFh first. If an earlier session was interrupted before the data of a program command, the
+ * part takes FFh as that data, which changes no byte.
+ */
 static int ask_id(struct flash *flash, const struct flash_chip *chip, uint32_t *id)
 {
 	int error = wait_for_earlier_operation(flash, chip);
@@ -318,7 +321,7 @@ const struct identify_method fwh_id = {
 	.ask = ask_id,
 };
 
-/* Error bits of an earlier session stay until they are cleared, and would look like ours. */
+/* Clears the error bits of an earlier session, which would be taken for errors of this one. */
 static int fwh_open(struct flash *flash)
 {
 	int error = memory_write_byte(flash, flash->chip, 0, OP_STATUS_CLEAR);

@@ -41,8 +41,8 @@ static int jedec_command(struct flash *flash, const struct flash_chip *chip, uin
 }
 
 /*
- * One read is enough for a part that is ready. A part with another value that does not toggle is
- * ready, too: it refused the command, which verification will report.
+ * One read is enough if the part is ready and shows the value. If it shows another value that does
+ * not toggle, it is ready, too: it ignored the command, which verification will report.
  */
 static int ask_finished(struct flash *flash, uint32_t address, bool *ready)
 {
@@ -130,8 +130,8 @@ static int check_burst(struct flash *flash)
 	if (most == 0 || most >= flash->chip->page_bytes)
 		return 0;
 	log_error(flash->log,
-		"%s can send %zu bytes without a pause, but \"%s\" has to get a page of %u at "
-		"once. Use a programmer with a larger operation buffer.\n",
+		"%s can send %zu bytes without a pause, but \"%s\" needs %u, a whole page. Use "
+		"a programmer with a larger operation buffer.\n",
 		flash->programmer->name, most, flash->chip->name,
 		(unsigned int)flash->chip->page_bytes);
 	return -EOPNOTSUPP;
@@ -171,27 +171,27 @@ const struct chip_driver jedec_page_driver = {
 #define CONTINUATION 0x7f
 #define CONTINUED_AT 0x100
 
-/* The operation of a part that is busy before it is known; 29F parts erase for a minute. */
+/* An operation of an earlier session, on a part not yet known; 29F parts erase for a minute. */
 static const struct busy_time unknown_operation = {.typ_us = 100000, .max_us = 64000000};
 
-static int ask_still(
-	struct flash *flash, const struct flash_chip *chip, uint32_t address, bool *still)
+static int ask_settled(
+	struct flash *flash, const struct flash_chip *chip, uint32_t address, bool *settled)
 {
 	uint8_t first, second;
 	int error = memory_read_byte(flash, chip, address, &first);
 
 	if (error == 0)
 		error = memory_read_byte(flash, chip, address, &second);
-	*still = error == 0 && ((first ^ second) & TOGGLE) == 0;
+	*settled = error == 0 && ((first ^ second) & TOGGLE) == 0;
 	return error;
 }
 
-/* Any address serves. The last one of the bus lies in every part. */
+/* Reads the last address of the bus, which lies in every part. */
 static int ask_unknown_ready(struct flash *flash, uint32_t address, bool *ready)
 {
 	static const struct flash_chip smallest = {.size_bytes = 1};
 
-	return ask_still(flash, &smallest, address, ready);
+	return ask_settled(flash, &smallest, address, ready);
 }
 
 /* A part that is still erasing ignores all commands; reads disturb no part. */

@@ -99,7 +99,7 @@ static struct busy_time erase_time(const struct reader *reader, unsigned int typ
 	return with_multiplier(typ_us, bits(times, 3, 0));
 }
 
-/* For a part that gives no times: those of slow parts, longer for larger blocks. */
+/* Returns the time of slow parts, for a part that gives none. Larger blocks take longer. */
 static struct busy_time erase_time_guess(uint32_t block_bytes)
 {
 	const uint32_t typ_us = 100000 + block_bytes / 4096 * 40000;
@@ -107,7 +107,7 @@ static struct busy_time erase_time_guess(uint32_t block_bytes)
 	return (struct busy_time){typ_us, 10 * typ_us};
 }
 
-/* The chip erase (C7h) is no type; its time is in the next double word. */
+/* The chip erase (C7h) is no erase type; its time is in the next double word. */
 static struct busy_time chip_erase_time(const struct reader *reader, uint32_t size_bytes)
 {
 	static const uint32_t units_us[] = {16000, 256000, 4000000, 64000000};
@@ -159,7 +159,7 @@ static void insert_erase(struct flash_chip *chip, const struct chip_erase *erase
 	chip->erase[at] = *erase;
 }
 
-/* Skips what is no type (exponent 0), and a block as large as the part: C7h erases the same. */
+/* Skips unused types (exponent 0), unusable sizes, and the whole part, which C7h erases. */
 static void fill_erase(const struct reader *reader, unsigned int type, struct flash_chip *chip)
 {
 	const uint32_t field = dword(reader, 8 + type / 2) >> (16 * (type % 2));
@@ -189,7 +189,7 @@ static void fill_erases(const struct reader *reader, struct flash_chip *chip)
 			   });
 }
 
-/* B7h enters the mode of a part that does not say how; a write enable before it does no harm. */
+/* B7h is used if the table does not say how to enter the mode. A write enable is harmless. */
 static int fill_addresses(const struct reader *reader, struct flash_chip *chip, const char **why)
 {
 	const uint32_t address_bytes = bits(dword(reader, 1), 18, 17);
