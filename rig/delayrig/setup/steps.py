@@ -49,7 +49,7 @@ def set_up(context: Context) -> None:
         what = sentence(done) if done else "nothing to do"
         console.begin(f"done in {human_time(time.monotonic() - started_s)}: {what}")
         size = human_size(disk_usage_bytes(layout.state))
-        console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` takes it back")
+        console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` frees it")
 
 
 def _do_steps(context: Context) -> Iterator[str]:
