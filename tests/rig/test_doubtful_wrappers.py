@@ -176,7 +176,7 @@ def test_duration_that_has_other_reasons_does_not(calls: list[tuple[int, int]], 
 def test_short_times_that_are_kept_closely_confirm(calls: list[tuple[int, int]]) -> None:
     assert unit_of(calls) is None
     assert confirm(calls) == ""
-    assert confirm(calls[:1]) == "its calls are too short to tell what they were asked for"
+    assert confirm(calls[:1]) == "its calls are too short to show the unit of its argument"
 
 
 def test_durations_in_proportion_confirm_though_all_are_far_too_short() -> None:

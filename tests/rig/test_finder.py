@@ -267,7 +267,7 @@ def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, ar
         read_symbols(program).name(each.address): (each.argument_bits, each.unit_ns, each.doubt)
         for each in find_in(programs.stripped(program, arch).read_bytes()).found
     }
-    doubt = "what its argument counts is not known"
+    doubt = "the unit of its argument is unknown"
     assert units == {
         "sleep_ms": (32, 1_000_000, ""),
         "sleep_ns": (64, 1, ""),

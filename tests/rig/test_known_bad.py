@@ -99,8 +99,8 @@ def made_up(old: str, file: str = "core/busy.c") -> Mistake:
 @pytest.mark.parametrize(
     ("old", "file", "said"),
     [
-        ("not in the file", "core/busy.c", r"'made-up': its text stands \d+ times"),
-        ("return error;", "core/busy.c", r"'made-up': its text stands \d+ times"),
+        ("not in the file", "core/busy.c", r"'made-up': its text occurs \d+ times"),
+        ("return error;", "core/busy.c", r"'made-up': its text occurs \d+ times"),
         ("x", "core/gone.c", r"flashrom/core/gone\.c"),
     ],
 )

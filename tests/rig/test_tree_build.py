@@ -85,7 +85,7 @@ def test_work_tree_has_what_is_not_committed_and_not_what_is_ignored(
     assert set(files_of(source, paths)) == {"a.c", "new.c", ".gitignore"}
     assert files_of(source, paths)["a.c"] == "third\n"
     assert "-dirty-" in source.name
-    assert source.label.endswith(" with what is not committed")
+    assert source.label.endswith(" with uncommitted changes")
     assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
     assert sorted(tree.glob(".git/objects/**/*")) == objects
 

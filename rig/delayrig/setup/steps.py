@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The steps of set-up, in order. Each leaves a mark, so that an interruption costs one step."""
+"""The steps of set-up, in order.
+
+A step that is done writes a mark, so that a start after an interruption does not repeat it.
+"""
 
 import os
 import time
@@ -46,7 +49,7 @@ def set_up(context: Context) -> None:
         what = sentence(done) if done else "nothing to do"
         console.begin(f"done in {human_time(time.monotonic() - started_s)}: {what}")
         size = human_size(disk_usage_bytes(layout.state))
-        console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` takes it back")
+        console.say(f"{layout.state} uses {size} of disk; `rig/rig clean` frees it")
 
 
 def _do_steps(context: Context) -> Iterator[str]:
@@ -54,11 +57,11 @@ def _do_steps(context: Context) -> Iterator[str]:
 
     If possible, the environment is made while packages are installed.
     """
-    with ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(1) as background:
         early = None
         stale = stale_steps(context.layout, wanted_marks(context.layout), context.steps)
         if stamp.ENVIRONMENT in stale and not context.no_install and can_make_environment():
-            early = beside.submit(_do, context, stamp.ENVIRONMENT)
+            early = background.submit(_do, context, stamp.ENVIRONMENT)
         for step in context.steps:
             if early.result() if early and step == stamp.ENVIRONMENT else _do(context, step):
                 yield step
@@ -66,8 +69,9 @@ def _do_steps(context: Context) -> Iterator[str]:
 
 def _do(context: Context, step: str) -> bool:
     """Does one step. Returns False if there was nothing to do."""
-    # Marks are computed before the step, so a change during the step is done at the next start. The
-    # system's own databases are an exception, because the step itself changes them.
+    # The mark is computed before the step: if an input changes meanwhile, the next start repeats
+    # the step. SYSTEM_STEPS change a database of the system that is one of their inputs, so their
+    # marks are computed afterwards.
     marks = wanted_marks(context.layout)
     if not context.again and step not in stale_steps(context.layout, marks, [step]):
         return False

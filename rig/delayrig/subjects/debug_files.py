@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug files of distribution packages, so that places in stripped programs have names.
+"""Debug files of distribution packages: names and source lines of places in stripped programs.
 
-They are fetched by build ID from the archive's debug packages, and only lines are read from them.
-Delay functions are found without them, so that a verdict does not depend on the archive.
+They are fetched by build ID from the archive's debug packages. Delay functions are found without
+them, so that a verdict does not depend on the archive.
 
 Sources: deb822(5), "Build-Ids" of Debian's debug packages; apt.conf(5), "Dir"; apt-get(8),
 "indextargets" and "download".
@@ -36,15 +36,16 @@ FIELD = re.compile(r"^(Package|Version|Build-Ids): (.*)$", re.MULTILINE)
 FOLDER = "debug-files"
 FILE_NAME = "lines.debug"
 NOT_THERE = ("404  Not Found", "403  Forbidden", "No such file", "does not have a Release file")
-"""apt's messages for what an archive does not have. Other failures may pass."""
+"""apt's messages if the archive does not have something. Other failures may be temporary."""
 
 
 def provide_debug_files(
     name: str, parts: Iterable[Path], suite: str, arch: Arch, paths: Paths, preparing: Preparing
 ) -> None:
-    """Fetches the debug files of a subject's parts, unless the archive answered before.
+    """Fetches the debug files of a subject's parts, once for each build ID.
 
-    Reports that in one line, with the reason if the archive has none. Nothing else depends on them.
+    Reports the result in one line, with the reason if there are none. An empty folder records that
+    the archive has no file for a build ID; a failure that may be temporary leaves no record.
     """
     builds = {build_id_of(part) for part in parts} - {""}
     folder = paths.images / FOLDER
@@ -53,21 +54,21 @@ def provide_debug_files(
         return
     try:
         found = fetch_debug_files(suite, left, PLATFORMS[arch].debian)
-        lacks = "" if found else "its debug packages do not have this build"
+        cause = "" if found else "its debug packages do not have this build"
     except NotProvidedError as error:
-        found, lacks = {}, error.cause
-        if not any(words in lacks for words in NOT_THERE):
+        found, cause = {}, error.cause
+        if not any(words in cause for words in NOT_THERE):
             left = []  # The next start asks again.
     for build in left:
         with whole_folder(folder / build) as made:
             if build in found:
                 (made / FILE_NAME).write_bytes(found[build])
-    said = f": none ({lacks}), so its places have no lines" if lacks else ""
-    preparing(f"debug files of {labelled(name, arch)}{said}")
+    reason = f": none ({cause}), so its places have no lines" if cause else ""
+    preparing(f"debug files of {labelled(name, arch)}{reason}")
 
 
 def lines_of(part: Path) -> Symbols:
-    """Returns the symbols that name places in a file: its debug file's, else its own."""
+    """Returns the symbols of a file's debug file; its own if there is no debug file."""
     return _lines_of(part, find_paths().images)
 
 
@@ -113,10 +114,10 @@ def build_id_of(file: Path) -> str:
 def fetch_debug_files(
     suite: str, builds: Sequence[str], architecture: str, source: str = ""
 ) -> dict[str, bytes]:
-    """Returns the debug files by their build IDs, of those builds that a debug package has.
+    """Returns the contents of debug files by build ID; omits builds that no debug package has.
 
-    `source` is a .sources file in place of this machine's archive. Raises `NotProvidedError` if
-    there is no such archive, or if it cannot be reached.
+    `source` is the text of a .sources file; empty for this machine's archive. Raises
+    `NotProvidedError` if the archive does not exist or cannot be reached.
     """
     with ScratchFolder() as scratch:
         folder = Path(scratch)
@@ -128,18 +129,18 @@ def fetch_debug_files(
         for file in folder.glob("*.deb"):
             _run(["dpkg-deb", "-x", str(file), str(folder / "root")], folder)
         for build in builds:
-            kept = folder / "root/usr/lib/debug/.build-id" / build[:2] / f"{build[2:]}.debug"
-            if kept.is_file():
-                found[build] = kept.read_bytes()
+            debug_file = folder / "root/usr/lib/debug/.build-id" / build[:2] / f"{build[2:]}.debug"
+            if debug_file.is_file():
+                found[build] = debug_file.read_bytes()
         return found
 
 
 def packages_of(index: str, builds: Sequence[str]) -> set[str]:
     """Returns the packages of an index, as `NAME=VERSION`, that have one of the builds."""
     return {
-        f"{told['Package']}={told['Version']}"
-        for told in _stanzas(index)
-        if set(builds) & set(told.get("Build-Ids", "").split())
+        f"{fields['Package']}={fields['Version']}"
+        for fields in _stanzas(index)
+        if set(builds) & set(fields.get("Build-Ids", "").split())
     }
 
 
@@ -149,15 +150,15 @@ def _stanzas(index: str) -> Iterator[dict[str, str]]:
 
 
 class _Apt:
-    """apt with a folder of its own for its lists and its sources."""
+    """An apt whose lists, cache and sources are in a private folder."""
 
     def __init__(self, folder: Path, architecture: str, source: str) -> None:
         self._folder = folder
         sources = folder / "debug.sources"
         sources.write_text(source, encoding="utf-8")
         sources.chmod(0o600)  # An address may hold a password.
-        for made in ("lists/partial", "cache/archives/partial"):
-            (folder / made).mkdir(parents=True)
+        for subfolder in ("lists/partial", "cache/archives/partial"):
+            (folder / subfolder).mkdir(parents=True)
         (folder / "status").touch()
         settings = [
             f'Dir::State::Lists "{folder}/lists"',

@@ -27,7 +27,7 @@ KEPT = "delays"
 
 
 class DelayOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's name or address of the delay function; empty if the rig is to find it."""
+    """The symbols or the file offset that the user names; empty if the rig must find them."""
 
     symbol: str = ""
     offset: int | None = None
@@ -57,9 +57,9 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
-    """The return addresses of its calls, if it may end in code whose return is not known."""
+    """The known return addresses of its calls; empty if `returns` has all of its ends."""
     leaves: bool = False
-    """True if it may end so, also if all of its calls go through pointers."""
+    """True if it may end by a jump to code whose return instructions are unknown."""
     argument: int = 0
     """The number of the integer argument with the time, from 0."""
     argument_bits: int = 32
@@ -76,14 +76,15 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_delay_functions(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
-    """Returns the functions that names identify, and those found in the code; doubtful ones last.
+    """Returns the known delay functions and those found in the code; doubtful ones last.
 
-    A function that the user names is returned alone. Raises `BadInputError` if it does not exist.
+    If the user names functions, returns only these. Raises `BadInputError` if one does not exist.
     """
     if options.offset is not None:
-        return (_alone(subject, _at_offset(subject, options.offset)),)
+        return (_with_own_findings(subject, _at_offset(subject, options.offset)),)
     if options.symbol:
-        return tuple(_alone(subject, _of_symbol(subject, name)) for name in options.symbols)
+        named = (_of_symbol(subject, name) for name in options.symbols)
+        return tuple(_with_own_findings(subject, function) for function in named)
     known = _known(subject)
     read = [
         each
@@ -102,7 +103,7 @@ class Askable(msgspec.Struct, frozen=True):
 
 
 def askable_functions(subject: Subject) -> list[Askable]:
-    """Returns the library's known delay function, else all that its code shows."""
+    """Returns the library's delay function if its address is known, else all without doubt."""
     found = {
         each.address: Askable(each.address, NS_PER_US // each.unit_ns, each.argument)
         for each in find_delay_functions(subject, DelayOptions())
@@ -114,7 +115,7 @@ def askable_functions(subject: Subject) -> list[Askable]:
 
 def direct_waits(subject: Subject, options: DelayOptions) -> dict[str, tuple[DirectWait, ...]]:
     """Returns the waits outside of the delay functions, by the file's path in the root."""
-    # The known functions are those of the user, else of the file itself or a profile.
+    # The known functions are those that the user names, else those that `_known()` returns.
     is_asked_for = options.symbol or options.offset is not None
     known = list(find_delay_functions(subject, options)) if is_asked_for else _known(subject)
     return {
@@ -123,10 +124,10 @@ def direct_waits(subject: Subject, options: DelayOptions) -> dict[str, tuple[Dir
 
 
 def find_watched(subject: Subject, options: DelayOptions) -> tuple[DelayFunction, ...]:
-    """Returns what QEMU watches: delay functions, and direct waits that can be judged.
+    """Returns what QEMU watches: delay functions, and direct waits.
 
-    Waits that cannot be judged come last; the record only mentions them. Waits for files are left
-    out.
+    Waits that cannot be judged come last; the record only mentions them. Waits that end when a file
+    is ready are omitted.
     """
     parts = dict(parts_under_test(subject))
     direct = [
@@ -161,7 +162,7 @@ def _as_function(file: str, part: Path, wait: DirectWait) -> DelayFunction:
 
 
 def parts_under_test(subject: Subject) -> list[tuple[str, Path]]:
-    """Returns the files under test: without the rig's own program around a library."""
+    """Returns the files under test, which do not include the rig's client of a library."""
     parts = subject.parts.items()
     return [(file, part) for file, part in parts if not subject.library or "/lib" in file]
 
@@ -178,12 +179,12 @@ def _read(
     """Yields the known functions with the findings about them, and then further functions."""
     findings = _findings(subject, part, known)
     here = [each for each in known if each.part == part]
-    yield from map(_whole, here, findings.named)
+    yield from map(_with_facts, here, findings.named)
     addresses = {each.address for each in here}
     for extent in findings.found:
         if extent.address not in addresses:
             name = read_symbols(part).name(extent.address) or f"address {extent.address:#x}"
-            yield _whole(function_at(name, file, part, extent.address, BY_FINDER), extent)
+            yield _with_facts(function_at(name, file, part, extent.address, BY_FINDER), extent)
 
 
 def _findings(subject: Subject, part: Path, known: list[DelayFunction]) -> Findings:
@@ -191,15 +192,15 @@ def _findings(subject: Subject, part: Path, known: list[DelayFunction]) -> Findi
     return read_findings(part, named, Path(subject.archive).parent / KEPT)
 
 
-def _whole(function: DelayFunction, extent: Extent) -> DelayFunction:
+def _with_facts(function: DelayFunction, extent: Extent) -> DelayFunction:
     found = msgspec.structs.asdict(extent)
     facts = {name: found[name] for name in function.__struct_fields__ if name in found}
     facts |= {"address": function.address, "size": function.size or extent.size}
     return msgspec.structs.replace(function, **facts)
 
 
-def _alone(subject: Subject, function: DelayFunction) -> DelayFunction:
-    return _whole(function, _findings(subject, function.part, [function]).named[0])
+def _with_own_findings(subject: Subject, function: DelayFunction) -> DelayFunction:
+    return _with_facts(function, _findings(subject, function.part, [function]).named[0])
 
 
 def _of_symbol(subject: Subject, name: str) -> DelayFunction:
@@ -221,7 +222,7 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """Yields those functions by debug information, which may be in a separate file."""
+    """Yields the same functions by debug information, which may be in a separate file."""
     for file, part in parts_under_test(subject):
         found = debug_functions(part, list(names) or known_delay_symbols())
         for name, address in found.items():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""flashrom's `dummy` programmer in a guest: a part inside the subject's own process.
+"""flashrom's `dummy` programmer in a guest: a flash part that the subject's process emulates.
 
-Ours runs the emulators' model there and writes its events, by which it is judged. Others replace
-every delay by nothing, by design: their time is recorded, but they are not judged.
+In our flashrom it runs the emulators' model and writes the events by which flashrom is judged. In
+other flashroms it skips every delay by design: their time is recorded, but they are not judged.
 """
 
 import msgspec
@@ -16,11 +16,9 @@ from delayrig.subjects.subject import knows_string, may_know
 
 EVENTS_PATH = "/tmp/dummy.jsonl"
 IMAGE_PATH = "/tmp/chip.bin"
-TIME_ALONE = (
-    "flashrom's own dummy programmer replaces every delay by nothing: time alone was recorded"
-)
+TIME_ALONE = "flashrom's own dummy programmer skips every delay: only the time was recorded"
 MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
-"""The keys of events that are moments of the clock, not lengths."""
+"""The keys of events whose values are times of the clock, not durations."""
 
 
 def keeps_busy_times(program: bytes) -> bool:
@@ -45,10 +43,10 @@ def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = 
 
 
 def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
-    """Returns the dummy's events with every moment on the agent's clock, the raw counter.
+    """Returns the dummy's events with all times on the agent's clock, the raw counter.
 
-    The dummy uses CLOCK_MONOTONIC. The agent's `clock_rate` has the values of both at one moment,
-    to about a microsecond. Lengths and margins are not changed.
+    The dummy uses CLOCK_MONOTONIC. The agent's `clock_rate` event has the times of both clocks,
+    read within about a microsecond. Durations and margins are not changed.
     """
     rate = first(parse_events(agent, source="the agent's events"), ClockRate)
     if rate is None:
@@ -56,16 +54,16 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     ahead_ns = rate.t_ns - rate.monotonic_at_ns
     moved = []
     for event in parse_events(dummy, source="the dummy programmer's events"):
-        # 0 stands for no moment.
-        moments = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
-        moved.append(msgspec.structs.replace(event, **moments))
+        # 0 means that there is no such time.
+        times = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
+        moved.append(msgspec.structs.replace(event, **times))
     return encode_events(moved)
 
 
 def sparse_image(raw: bytes, region: Region) -> bytes:
     """Returns the dummy's image in the emulator's form, without blank granules.
 
-    The rest of the part was zero before the job; if it still is, it counts as blank.
+    Before the job, bytes outside of the region are zero. If all still are, they count as blank.
     """
     before, after = raw[: region.offset_bytes], raw[region.end_bytes :]
     if any(before) or any(after):

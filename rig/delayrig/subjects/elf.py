@@ -33,7 +33,8 @@ MUSL_ITSELF = re.compile(r"(ld-musl-|lib(c|pthread|rt|m|dl|util|xnet)\.)")
 Source: musl, "Design Concepts", and the names that Alpine's and Debian's linkers give (`libc.so`,
 `libc.musl-x86_64.so.1`).
 """
-# The path of libraries that the rig's own programs must not load: those of another distribution.
+# Like LD_LIBRARY_PATH, but without effect on the rig's own programs: these must not load libraries
+# of another distribution.
 LIBRARY_PATH = "FLASHROM_RIG_LIBRARY_PATH"
 
 
@@ -45,7 +46,7 @@ class ElfFacts:
     interpreter: str | None
     needed: tuple[str, ...]
     rpath: tuple[str, ...]
-    """The folders for this file's libraries and, unless they have a runpath, for theirs."""
+    """The folders for its libraries, and for the libraries of those that have no runpath."""
     runpath: tuple[str, ...]
 
     @property
@@ -98,7 +99,7 @@ def _facts(elf: ELFFile, path: Path) -> ElfFacts:
 
 
 def read_imports(path: Path) -> set[str]:
-    """Returns the functions that a program takes from its libraries."""
+    """Returns the names that a program imports from its libraries."""
     with path.open("rb") as file:
         return {
             symbol.name
@@ -125,8 +126,8 @@ def _dynamic(elf: ELFFile, kind: str, attribute: str) -> list[str]:
 def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> Closure:
     """Returns the program `program` (a path inside `root`) with its interpreter and libraries.
 
-    Folders `beside` it are searched before those that the user names. If a library is missing,
-    raises `BadInputError` that names it and its user.
+    The folders `beside` are searched before those that the user names. If a library is missing,
+    raises `BadInputError` with its name and the file that needs it.
     """
     facts = read_elf(_resolve(root, program))
     interpreter = None
@@ -142,8 +143,8 @@ def collect_program(program: str, root: Path, beside: tuple[str, ...] = ()) -> C
         folders = user.search(named, standard)
         for name in user.facts.needed:
             if name not in libraries and not (facts.is_musl and MUSL_ITSELF.match(name)):
-                place, libraries[name], its = _find_library(root, name, user, folders)
-                waiting.append(_User(place=place, facts=its, inherited=user.own_rpath))
+                place, libraries[name], found_facts = _find_library(root, name, user, folders)
+                waiting.append(_User(place=place, facts=found_facts, inherited=user.own_rpath))
     return Closure(program=_resolve(root, program), interpreter=interpreter, libraries=libraries)
 
 
@@ -161,7 +162,7 @@ class _User:
         return () if self.facts.runpath else (*self._placed(self.facts.rpath), *self.inherited)
 
     def search(self, named: list[str], standard: list[str]) -> list[str]:
-        """Returns the folders to search for its libraries; `named` are those of the user."""
+        """Returns the folders to search for its libraries, in the order of ld.so(8)."""
         return [*self.own_rpath, *named, *self._placed(self.facts.runpath), *standard]
 
     def _placed(self, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,8 +171,8 @@ class _User:
 
 
 def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple[str, ...]) -> Path:
-    # A C library in one of those folders needs the linker beside it: another one would not load it.
-    # Packages of a merged /usr, unpacked without the link that base-files makes, are in /usr.
+    # A C library in a named folder works only with the dynamic linker beside it. Packages for a
+    # merged /usr have the linker in /usr; without base-files, there is no link from / to it.
     named = [f"{folder}/{Path(interpreter).name}" for folder in [*beside, *_named_folders(root)]]
     for place in (*named, interpreter, f"/usr{interpreter}"):
         path = _resolve(root, place)
@@ -199,13 +200,16 @@ def _find_library(
 
 
 def _named_folders(root: Path) -> list[str]:
-    """Returns the folders that the user names. For another root they do not count."""
+    """Returns the folders of the two variables; none if `root` is not this machine's."""
     variables = (LIBRARY_PATH, "LD_LIBRARY_PATH") if root == Path("/") else ()
     return list(_folders([os.environ.get(variable, "") for variable in variables]))
 
 
 def _musl_folders(root: Path, facts: ElfFacts) -> list[str]:
-    """Returns the folders that musl's dynamic linker searches: those of its file of paths."""
+    """Returns the folders that musl's dynamic linker searches.
+
+    They are those in /etc/ld-musl-ARCH.path, or the defaults if there is no such file.
+    """
     name = Path(facts.interpreter or "").name.partition(".")[0]
     file = root / "etc" / f"{name}.path"
     listed = file.read_text(errors="replace") if file.is_file() else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Takes flashrom's sources from git, or from a folder as it is, and changes nothing there.
 
-A subject's name is `git:` and the description of its commit, so it stays true when a branch moves.
-If there are uncommitted changes, the hash of the tree is added. The state keeps the tree of each
-name, so that cells can run again from any folder.
+A subject's name is `git:` and the description of its commit, so it names the same sources when a
+branch moves. If there are uncommitted changes, the hash of the tree is added. The state keeps the
+tree of each name, so that cells can run again from any folder.
 
 Git writes only to a repository of our own, which borrows the objects of the user's.
 """
@@ -33,7 +33,7 @@ SUBJECT_MAX = 50
 # Git runs no hook and no file monitor, which would be foreign programs, and keeps line endings.
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
 MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
-# In one of git's hooks, these variables name another repository.
+# In a git hook, these variables name the hook's repository, so they must not reach our git.
 OUTSIDE = re.compile(r"GIT_(?!CONFIG)")
 
 
@@ -44,7 +44,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     tree: str
     """Git's hash of all files."""
     label: str
-    """Its name in answers."""
+    """Its name in texts for people."""
     folder: str
     """The folder that it was taken from, which may have changed since."""
 
@@ -114,8 +114,8 @@ def choose_baseline(folder: Path) -> Choice:
     top = top_of(folder)
     if top is None:
         raise BadInputError(
-            f"--tree {folder}: is in no repository that git reads, so what was there is unknown",
-            hint="see `git status` there; or name the --baseline, a folder of sources as well",
+            f"--tree {folder}: is in no repository that git reads, so its baseline is unknown",
+            hint="see `git status` there; or name the --baseline, which may be a folder of sources",
         )
     head = _commit(top, "")
     for branch in MAIN_BRANCHES:
@@ -124,7 +124,7 @@ def choose_baseline(folder: Path) -> Choice:
             name = _run(top, "rev-parse", "--abbrev-ref", branch).stdout.strip()
             return Choice(revision=base, why=f"where it left {name}")
     if _git(top, "status", "--porcelain"):
-        return Choice(revision=head, why="the last commit, without what is not committed")
+        return Choice(revision=head, why="the last commit, without uncommitted changes")
     before = _run(top, "rev-parse", "--verify", "--quiet", "HEAD~1").stdout.strip()
     if not before:
         raise BadInputError(
@@ -161,7 +161,7 @@ def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
     return Source(
         name=f"{last.name}-dirty-{tree[:DIGITS]}",
         tree=tree,
-        label=f"{last.label} with what is not committed",
+        label=f"{last.label} with uncommitted changes",
         folder=last.folder,
     )
 
@@ -196,7 +196,7 @@ def _borrowing(folder: Path, paths: Paths) -> Iterator[Path]:
 
 
 def _export(source: Source, ours: Path, paths: Paths) -> None:
-    """Writes the files of a tree. Git follows no link of a tree that it writes."""
+    """Writes the files of a tree. Git does not write through symbolic links of the tree."""
     folder = sources_of(source, paths)
     if not folder.is_dir():
         with whole_folder(folder) as made:

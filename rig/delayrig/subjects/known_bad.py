@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Known-bad builds (flashrom/known_bad/): their kinds, their changes, and their build.
 
-Each is our flashrom with one change, and its library, from the objects of the usual build. Only
-changed sources are compiled, by the usual build's own command. They are compiled in a tree of links
-to the sources, in which only the changed files are real.
+Each is our flashrom and its library with one change. Only objects that the change affects are
+compiled, by the commands of the usual build; the others are those of the usual build. The compiler
+reads a tree of links to the sources, in which only the changed files are real.
 """
 
 import re
@@ -31,17 +31,17 @@ LISTED_BY = "`rig/rig selfcheck known-bad --list`"
 FOLDER = Path("flashrom") / "known_bad"
 PROGRAM = "flashrom"
 LIBRARY = "libflashrom.so.1"
-# The targets of the usual build, by their names here.
+# Maps the names of files here to targets of the usual build.
 TARGETS = {PROGRAM: "flashrom/flashrom", LIBRARY: "flashrom/lib/libflashrom.so.1.0.0"}
 OBJECT_FOLDERS = (
     "flashrom/libflashrom-core.a.p/",
     *(f"{target}.p/" for target in TARGETS.values()),
 )
 LINKED_FOLDER = "emulators/"
-"""The folder of objects that are linked unchanged: the part of the dummy programmer."""
+"""The folder of objects that are linked unchanged: the chip model of the dummy programmer."""
 BUILDS = "known-bad"
 MADE_OF = "made-of"
-# A mistake may leave a function without a caller.
+# A change may cause warnings, as when a function is no longer called.
 LENIENT = ("-Wno-error", "-Werror=implicit-function-declaration")
 
 
@@ -65,7 +65,7 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One place of a source. Its text must occur exactly once."""
+    """One edit of a source, in which `old` must occur exactly once."""
 
     file: str
     """The path below flashrom/."""
@@ -85,7 +85,7 @@ class Mistake:
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mistake in its file, whose own class and witness hold where it names none."""
+    """A mistake in its TOML file, whose class and witness apply if the mistake names none."""
 
     what: str
     origin: str
@@ -117,7 +117,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def _changes_of(diff: str) -> list[Change]:
     """Returns the changes of a diff, each of which begins with a line `@@ FILE`.
 
-    Lines that begin with - go, lines that begin with + come, and the others stay.
+    Lines that begin with - are removed, and lines that begin with + added. The others are context.
     """
     changes = []
     for part in filter(None, re.split(r"^@@ ", diff, flags=re.MULTILINE)):
@@ -139,7 +139,7 @@ def read_mistakes(checkout: Path) -> dict[str, Mistake]:
             if (kind is Kind.LEGAL) != (sight is Sight.NOBODY):
                 raise BadInputError(
                     f"{path}: {name!r} is {kind}, and its witness is {sight}",
-                    hint="what is legal has no witness, and all else has one",
+                    hint="legal ones must have no witness, and all others must have one",
                 )
             mistakes[name] = mistake
     return mistakes
@@ -178,8 +178,8 @@ def changed_sources(mistake: Mistake, checkout: Path) -> dict[str, str]:
         text = texts.get(change.file, source)
         if text.count(change.old) != 1:
             raise BadInputError(
-                f"known-bad build {mistake.name!r}: its text stands {text.count(change.old)} times"
-                f" in flashrom/{change.file}, and must stand there once:\n{change.old}",
+                f"known-bad build {mistake.name!r}: its text occurs {text.count(change.old)} times"
+                f" in flashrom/{change.file}, but must occur once:\n{change.old}",
                 hint=f"bring its change in {FOLDER}/ up to date with the source",
             )
         texts[change.file] = text.replace(change.old, change.new)
@@ -215,9 +215,9 @@ class Usual:
         if all(file.endswith(".c") for file in wanted):
             return [command for command in self.commands if command.file in wanted]
         outputs = [command.output for command in self.commands]
-        said = _run(["ninja", "-t", "deps", *outputs], self.build, "asking ninja")
+        listing = _run(["ninja", "-t", "deps", *outputs], self.build, "asking ninja")
         users, output = set(), ""
-        for line in said.splitlines():
+        for line in listing.splitlines():
             if not line.startswith("    "):
                 output = line.partition(":")[0]
             elif line.strip() in wanted:
@@ -242,11 +242,11 @@ def provide_build(mistake: Mistake, paths: Paths, arch: str = Arch.X86_64) -> Pa
     note = folder / MADE_OF
     if not fault_of(folder) and note.read_text(encoding="utf-8") == key:
         return folder
-    shutil.rmtree(folder, ignore_errors=True)  # The folder was made from other sources.
+    shutil.rmtree(folder, ignore_errors=True)  # It is damaged or of other inputs.
     with sealed_folder(folder) as made:
         tree = _tree_of_links(paths.checkout / "flashrom", made.parent / "flashrom", sources)
         compiled = _compile(mistake, usual, sources, tree, made)
-        # Guests of another architecture do not use a library, which is not built for them.
+        # The usual build has no library for other architectures: their guests do not use one.
         targets = {command.output.partition(".p/")[0] for command in usual.commands}
         for name, target in TARGETS.items():
             if target not in targets:
@@ -305,14 +305,14 @@ def _compile(
         _run(words, usual.build, f"building known-bad build {mistake.name!r}")
     if not objects:
         raise BadInputError(
-            f"known-bad build {mistake.name!r}: no object of flashrom is made of what it changes",
+            f"known-bad build {mistake.name!r}: no object of flashrom depends on what it changes",
             hint="change a source that flashrom/meson.build names, or a header of one",
         )
     return objects
 
 
 def _moved(words: list[str], prefix: str, tree: Path) -> list[str]:
-    """Returns the command for the tree. Its results name the sources as the usual build does."""
+    """Returns the command for sources in the tree. The objects still name the usual sources."""
     folder = prefix.rstrip("/")
     moved = [
         word.replace(folder, str(tree), 1) if word.removeprefix("-I").startswith(folder) else word
@@ -336,6 +336,6 @@ def _run(words: list[str], build: Path, what: str) -> str:
         tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
         raise BadInputError(
             f"{what} failed; the last lines:\n{tail}",
-            hint="correct its change in flashrom/known_bad/, or `rig/rig setup` where that is fine",
+            hint="correct its change in flashrom/known_bad/; if that is right, `rig/rig setup`",
         )
     return done.stdout

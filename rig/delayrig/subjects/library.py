@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packs a subject's libflashrom with images/library_client/, as an archive for a guest.
 
-The program is the same for all; library, C library and dynamic linker are the subject's own.
+The client is the same for all subjects. The library, the C library and the dynamic linker are the
+subject's own.
 """
 
 import shutil
@@ -90,7 +91,7 @@ def _packaged(name: str, recipe: ProgramRecipe, paths: Paths, preparing: Prepari
 
 
 def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
-    """Stores the files that the library needs, so that another library client fetches nothing."""
+    """Stores the files that the library needs, so that a changed client fetches nothing again."""
     with scratch_beside(paths.images) as scratch:
         root = scratch / "root"
         versions = unpack_packages(recipe.suite, [recipe.library_package], root)
@@ -108,7 +109,7 @@ def _fetch(recipe: ProgramRecipe, folder: Path, paths: Paths) -> None:
 
 
 def _files_needed(library: str, root: Path) -> dict[str, Path]:
-    """Returns the library and all files that it needs, by the names that are looked for.
+    """Returns the library and all files that it needs, by the names that the linker looks for.
 
     A C library needs its dynamic linker, so that is among them.
     """

@@ -57,7 +57,10 @@ def _kernel_version(packages: dict[str, str]) -> dict[str, str]:
 
 
 def lock_state(entries: Entries, checkout: Path) -> str:
-    """Returns `same` if every entry is as locked, `differs` if one is not; else `incomplete`."""
+    """Returns `same` if every entry is in the lock file with the same values.
+
+    Returns `differs` if an entry has other values there, else `incomplete`.
+    """
     path = checkout / "images" / "lock.toml"
     locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
     known = {name: facts for name, facts in entries.items() if name in locked}

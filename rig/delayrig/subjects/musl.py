@@ -51,7 +51,7 @@ endian = 'little'
 
 
 def split_libc(name: str) -> tuple[str, str]:
-    """Returns the prefix of a program of ours that is linked with musl, if any, and its name."""
+    """Splits a subject's name into its prefix for musl, which may be empty, and the rest."""
     libc = next((each for each in LIBCS if name.startswith(each)), "")
     return libc, name.removeprefix(libc)
 

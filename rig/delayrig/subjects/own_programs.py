@@ -2,8 +2,8 @@
 """Our own programs that are built on demand: rare ones, and those for other architectures.
 
 The distribution's cross compilers cannot be installed beside its compiler for 32 bits, so they are
-unpacked, from the same release as this machine: they run with its libraries. So does the QEMU of
-rare guests, which is fetched for the first cell that needs it.
+unpacked. They run with this machine's libraries, so they come from the same release. The same
+applies to the QEMU of rare guests, which is fetched for the first cell that needs it.
 """
 
 import fcntl
@@ -40,7 +40,7 @@ CPU_FAMILIES = {
     Arch.RISCV64: ("riscv64", "rv64gc"),
 }
 MORE_OPTIONS = {
-    # By default, GCC writes the information to walk stacks of riscv64 only from version 13 on.
+    # Before version 13, GCC writes no call frame information for riscv64 by default.
     Arch.RISCV64: "[built-in options]\nc_args = ['-fasynchronous-unwind-tables']\n",
 }
 CROSS_FILE = """\
@@ -57,7 +57,7 @@ endian = 'little'
 
 
 def provide_own(built: str, paths: Paths) -> Path:
-    """Returns the program or library of that name below the build folder, after updating it."""
+    """Returns a program or library below the build folder, after building it if it is rare."""
     if built.startswith(RARE_FOLDERS):
         with (paths.state / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Only one ninja at a time may work in the folder.
@@ -67,9 +67,9 @@ def provide_own(built: str, paths: Paths) -> Path:
 
 
 def provide_natives(arch: Arch, paths: Paths, preparing: Preparing) -> None:
-    """Builds the programs that are older than their sources, and fetches a missing compiler.
+    """Builds the guests' programs for another architecture if they are out of date.
 
-    Set-up does the same for x86-64, where these are this machine's own programs.
+    Fetches the cross compiler if it is missing. For x86-64, set-up builds the programs.
     """
     if arch is Arch.X86_64:
         return
@@ -144,8 +144,8 @@ def _provide_toolchain(arch: Arch, paths: Paths, preparing: Preparing) -> Path:
     preparing(f"compiler for {arch}")
     with whole_folder(root) as made:
         unpack_packages(*_wanted(arch), made)
-        # The compiler may only see its own libraries that this machine lacks: a C library of
-        # another build would not run here.
+        # LD_LIBRARY_PATH of the compiler has only its own libraries, which this machine lacks. The
+        # unpacked C library may not work with this machine's dynamic linker.
         (made / "tools").mkdir()
         for library in made.glob(f"usr/lib/*/*-{PLATFORMS[arch].debian}.so*"):
             (made / "tools" / library.name).symlink_to(".." / library.relative_to(made))

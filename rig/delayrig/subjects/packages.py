@@ -25,7 +25,7 @@ _asking = Lock()
 PAUSES_S = (2.0, 6.0)
 """The pauses between attempts."""
 NO_ATTEMPT_AFTER_S = 15.0
-"""An archive that takes this long to fail is unreachable."""
+"""No attempt follows after this time: an archive that fails so slowly is unreachable."""
 FINAL = ("Unable to locate package", "has no installation candidate", "No such suite")
 """apt's messages for failures that another attempt does not fix."""
 ERROR = "E: "
@@ -44,11 +44,11 @@ def unpack_packages(
     growing pauses; raises `NotProvidedError` if the last attempt failed.
     """
     what = f"{', '.join(packages)} of {suite}{f' for {architecture}' if architecture else ''}"
-    # apt takes nothing from a suite of additions unless it is the default release.
+    # apt prefers the release to its backports unless the backports are the default release.
     preference = [f'APT::Default-Release "{suite}"'] if release else []
     argv = _mmdebstrap_words(suite, packages, folder, architecture, *preference)
     sources = "\n".join(map(archive_source, filter(None, [suite, release])))
-    said = ""
+    messages = ""
     for _ in attempts(time.monotonic, pause):
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -68,12 +68,12 @@ def unpack_packages(
             listed = (folder / LISTING).read_text(encoding="utf-8").split()
             parts = (name.split("_") for name in listed if name.endswith(".deb"))
             return {package: unquote(version) for package, version, _ in parts}
-        said = redact(done.stderr)
-        if any(words in said for words in FINAL):
+        messages = redact(done.stderr)
+        if any(words in messages for words in FINAL):
             break
     raise NotProvidedError(
         what,
-        cause_of(said),
+        cause_of(messages),
         hint="check this machine's network and archive (`rig/rig doctor`), then start again",
     )
 
@@ -94,9 +94,9 @@ def attempts(now_s: Callable[[], float], wait: Callable[[float], None]) -> Itera
         yield
 
 
-def cause_of(said: str) -> str:
+def cause_of(messages: str) -> str:
     """Returns the line of apt that names the fault, without the address."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in messages.splitlines() if line.strip()]
     errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
     telling = [line for line in errors if not line.startswith(VAGUE)]
     return ADDRESS.sub("", (telling or errors or lines or ["mmdebstrap said nothing"])[0])
@@ -128,7 +128,7 @@ def archive_source(suite: str, derive: Callable[..., str] = derive_suite) -> str
     os_release = Path("/etc/os-release").read_text(encoding="utf-8")
     try:
         named = named_archive(os.environ)
-        # Only the first of all threads asks: apt takes half a second of CPU for the answer.
+        # One thread asks apt, which takes half a second of CPU; the others wait for its answer.
         with _asking:
             targets = _targets()
         return derive(suite, targets, os_release, read_source_files(), named=named)

@@ -20,7 +20,7 @@ class GuestRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class KernelRecipe(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Another kernel than the usual one, for cells that need it."""
+    """A kernel other than the usual one, for cells that need it."""
 
     suite: str
     package: str
@@ -36,7 +36,7 @@ class ProgramRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     package: str
     program: str
     library_package: str = ""
-    """The package with its libflashrom.so.1; empty: none is known."""
+    """The package with its libflashrom.so.1; empty if none is known."""
 
 
 class Recipes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packed subjects beside the results of a gate, so that its cells can be repeated from its folder.
 
-Each has a folder of its own, as among the images: the archive for guests, with the program and all
-its libraries, and the parts that are analysed here. `subject.json` describes it.
+Each has a folder with the same files as in the images: the archive for guests, with the program and
+all its libraries, and the parts that the rig analyses. `subject.json` describes it.
 """
 
 import shutil
@@ -49,7 +49,7 @@ def is_saved(name: str, recipes: Recipes) -> bool:
 
 
 def save_programs(subjects: Iterable[Subject], folder: Path, called: Mapping[str, str]) -> None:
-    """Saves each subject below the folder, once; `called` maps some to other names of folders."""
+    """Saves each subject below the folder; `called` has other folder names for some subjects."""
     for subject in subjects:
         described = msgspec.structs.replace(subject, archive=ARCHIVE)
         name = subject.name.removesuffix(SUFFIX) if subject.library else subject.name

@@ -4,9 +4,9 @@
 They protect against damage, not against attacks: a user who can write to the folder can write its
 digests, too.
 
-In sparse files stretches of zeros do not count, so holes cost nothing, and may be filled. Their
-digests are made of CRCs, because they need not resist attacks: CRCs are four times as fast as a
-secure hash.
+The digest of a sparse file omits stretches of zeros: holes cost no time, and a hole that is filled
+with zeros is no change. It is made of CRCs, which are four times as fast as a secure hash, because
+it need not resist attacks.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @contextlib.contextmanager
 def sealed_folder(folder: Path) -> Iterator[Path]:
-    """Yields a folder to fill, which then gets its name, with the digests of all its files.
+    """Yields a folder to fill; then adds the digests of its files, and renames it to `folder`.
 
     A damaged folder of that name is removed first. If another run is faster, its folder stays.
     """

@@ -57,7 +57,7 @@ class StackTop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frames:
-    """The description of a machine's frames: numbers of registers, and sizes."""
+    """The description of a machine's frames: DWARF's numbers of registers, and the word size."""
 
     word_bytes: int
     stack_pointer: int
@@ -196,13 +196,13 @@ class Symbols:
     @property
     @_alone
     def text(self) -> tuple[int, int]:
-        """Returns the beginning and the end of its code in the file."""
+        """Returns the address where its code begins, and the one where it ends."""
         return min(self._code)[0], max(begin + size for begin, size, _ in self._code)
 
     @property
     @_alone
     def linked_at(self) -> int:
-        """Returns the address of the file's first byte, unless it is moved."""
+        """Returns the address of the file's first byte if it is not relocated."""
         first = next(self._elf.iter_segments(type="PT_LOAD"))
         return int(first["p_vaddr"]) - int(first["p_offset"])
 
@@ -228,9 +228,10 @@ class Symbols:
     def callers(self, top: StackTop, base: int) -> list[int]:
         """Returns the addresses of the callers at a function's first instruction, nearest first.
 
-        `base` is where the file was loaded. The list ends where other files begin, and where the
-        stack was not recorded. Each address is the last byte of the call: the next byte may belong
-        to another line, or to another function if the call never returns.
+        `base` is the difference between the addresses in memory and in the file. The list ends at
+        the first caller in another file, and where the stack was not recorded. Each address is the
+        last byte of the call: the next byte may belong to another line, or to another function if
+        the call never returns.
         """
         kind = _FRAMES.get(self.machine)
         if kind is None:
@@ -301,7 +302,7 @@ class Symbols:
             units = self._dwarf.iter_CUs() if unit is None else [self._dwarf.get_CU_at(unit)]
             programs = map(self._dwarf.line_program_for_CU, units)
             rows = [row for program in programs for row in _lines_of(program)]
-            # If a stretch begins at the end of another, its line is the last of that address.
+            # Where one stretch ends and the next begins, the row with a line must come last.
             self._rows[unit] = sorted(rows, key=lambda row: (row.address, row.line != ""))
         return self._rows[unit]
 
@@ -332,10 +333,10 @@ def _lines_of(program: Any) -> Iterator[_Row]:
 
 
 def _file(program: Any, number: int) -> str:
-    """Returns the file's path as the compiler had it, without the folder of the compiler.
+    """Returns the file's path, relative to the compilation directory, without leading `../`.
 
-    Up to DWARF 4, tables omit number 0, which is the program's own file. Folder 0 is the folder of
-    the compiler.
+    Up to DWARF 4, the tables omit entry 0, which is the unit's own file or the compilation
+    directory.
     """
     files, folders = program["file_entry"], program["include_directory"]
     left_out = 0 if program["version"] >= 5 else 1

@@ -2,9 +2,9 @@
 """Builds flashrom from the sources that a `git:` subject stands for, with its library beside it.
 
 The build is foreign code like the sources, so it runs in bubblewrap, without a network, on a copy.
-It is optimised as a distribution's, with debug information. No call is inlined or merged, so that
-delays and their callers have the same names in two builds. The cache key of a build covers the
-sources, the words of the build, the compiler, and the libraries that drivers are built for.
+It is optimised like a distribution's build, with debug information. No call is inlined or merged,
+so that delays and their callers have the same names in two builds. The cache key of a build covers
+the sources, the flags, the script, the compiler, and the libraries that drivers are built for.
 """
 
 import fcntl
@@ -51,7 +51,7 @@ MESON = (
     *("-Doptimization=2", "-Ddebug=true", "-Dwerror=false"),
 )
 LEFT_OUT = ("tests", "man-pages", "documentation", "ich_descriptors_tool", "bash_completion")
-"""Options of meson that nothing here needs."""
+"""The options of flashrom's meson build for parts that the rig does not use."""
 OPTION = re.compile(r"^\s*option\(\s*'([\w-]+)'", re.MULTILINE)
 OPTION_FILES = ("meson_options.txt", "meson.options")
 OWN_PROGRAMS = Path(sys.executable).parent
@@ -122,13 +122,13 @@ def provide_tree(name: str, paths: Paths, preparing: Preparing) -> Path:
 
 def _key(source: Source) -> str:
     """Returns a digest of all inputs of a build."""
-    # Asked for several, pkg-config prints no version if one is missing.
-    libraries = [_said("pkg-config", "--modversion", name) for name in PACKAGES]
-    told = [_said("cc", "--version"), *libraries]
-    return digest.of_value(["tree", source.tree, FLAGS, MESON, SCRIPT, told])[:24]
+    # pkg-config is called for each library: if one of several is missing, it prints no version.
+    libraries = [_output_of("pkg-config", "--modversion", name) for name in PACKAGES]
+    versions = [_output_of("cc", "--version"), *libraries]
+    return digest.of_value(["tree", source.tree, FLAGS, MESON, SCRIPT, versions])[:24]
 
 
-def _said(*words: str) -> str:
+def _output_of(*words: str) -> str:
     found = shutil.which(words[0])
     done = subprocess.run(words, capture_output=True, text=True, check=False) if found else None
     return done.stdout if done else ""
@@ -146,30 +146,30 @@ def _build(source: Source, folder: Path, paths: Paths) -> None:
     """Builds a copy, which is removed at the end in any case."""
     log = paths.state / "log" / f"build-{source.tree[:DIGITS]}.log"
     log.parent.mkdir(exist_ok=True)
-    with scratch_beside(folder) as scratch, log.open("w", encoding="utf-8") as said:
+    with scratch_beside(folder) as scratch, log.open("w", encoding="utf-8") as output:
         places = [scratch / name for name in PLACES]
         shutil.copytree(sources_of(source, paths), places[0], symlinks=True)
         for place in places[1:]:
             place.mkdir()
         words, inside = confined(places)
         variables = _variables(places[0], inside)
-        if code := run_build([*words, "sh", "-c", SCRIPT], said, variables):
+        if code := run_build([*words, "sh", "-c", SCRIPT], output, variables):
             _refuse(source, log, f"ended with {code}")
         _keep(source, places[-1], folder, log)
 
 
-def run_build(words: Sequence[str], said: TextIO, variables: dict[str, str]) -> int:
-    """Runs a build, which ends with this process, however that ends; returns its exit code."""
+def run_build(words: Sequence[str], output: TextIO, variables: dict[str, str]) -> int:
+    """Runs a build and returns its exit code. The build is killed if this process dies."""
     limited = ["timeout", "-k", "5", str(TIME_LIMIT_S), *words]
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as held, os.fdopen(writing, "wb"):
         return run_child(
-            limited, stdin=held, stdout=said, stderr=subprocess.STDOUT, env=variables
+            limited, stdin=held, stdout=output, stderr=subprocess.STDOUT, env=variables
         ).returncode
 
 
 def _keep(source: Source, left: Path, folder: Path, log: Path) -> None:
-    """Keeps regular files alone, because a link could name any file of this machine."""
+    """Stores only regular files, because a link could name any file of this machine."""
     made = [left / name for name in (PROGRAM, LIBRARY)]
     found = [path for path in made if path.is_file() and not path.is_symlink()]
     if made[0] not in found:
@@ -194,13 +194,13 @@ def _missing_packages() -> str:
     missing += [
         package
         for library, package in PACKAGES.items()
-        if not _said("pkg-config", "--modversion", library)
+        if not _output_of("pkg-config", "--modversion", library)
     ]
     return f"; not installed here: apt-get install {' '.join(missing)}" if missing else ""
 
 
 def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:
-    """Returns the environment of a build of `sources` whose folders are `places` there."""
+    """Returns the environment of a build, which sees its folders as `places`."""
     meson, options = "", _meson_options(sources)
     off = [f"-D{name}=disabled" for name in LEFT_OUT if name in options]
     if (sources / "meson.build").is_file():
@@ -208,7 +208,7 @@ def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([str(OWN_PROGRAMS), "/usr/bin", "/bin", "/usr/sbin"]),
         "LC_ALL": "C",
-        # meson asks CMake for libraries, and CMake has to know a home.
+        # meson asks CMake for libraries, and CMake needs a home folder.
         "HOME": str(places[1]),
         "CFLAGS": " ".join([*FLAGS, f"-ffile-prefix-map={places[0]}/="]),
         "MESON": meson,
@@ -225,7 +225,7 @@ def _meson_options(sources: Path) -> set[str]:
 
 
 def confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """Returns the words before a build that confine it, and its folders as it sees them."""
+    """Returns the command that runs a build confined, and its folders as the build sees them."""
     held = [sys.executable, "-I", "-c", LIFELINE]
     if is_unconfined_by_default():
         return held, list(places)
@@ -242,7 +242,10 @@ def confined(places: Sequence[Path]) -> tuple[list[str], list[Path]]:
 
 
 def _as_nobody(places: Sequence[Path]) -> list[str]:
-    """Returns words that run a build as another user if we are root; that user gets the folders."""
+    """Returns the words that run a build as an unprivileged user if we are root.
+
+    That user becomes the owner of the folders.
+    """
     if os.geteuid() != 0:
         return []
     for place in places:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The code of functions as text without addresses: code that only moved has the same text.
 
-Called functions are named if symbols are known. A reference to data is replaced by the number that
-is read there; by a plain word if that is text or an address.
+The address of a called function is replaced by its name; by the word `function` without a symbol. A
+reference to data is replaced by the bytes there; by the word `data` if they are text or an address.
 """
 
 import re
@@ -17,10 +17,10 @@ from delayrig.subjects.symbols import symbols_in
 
 DATA, FUNCTION, LABEL = "data", "function", "label"
 OBJECT_SIZE_MAX = 256
-"""The largest size of a table of numbers. Larger tables describe chips and boards."""
+"""The largest object whose bytes are shown. Larger ones are tables of chips and boards."""
 LINES_BEFORE_ASSERT = 8
 TEXT_LONGER_THAN = 2
-"""The number of bytes up to which text may be a number as well."""
+"""Printable bytes are text if there are more than this; fewer may be a number as well."""
 WIDTHS = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
 _FILLING = re.compile(r"nop|int3|data16 nop|endbr64|endbr32")
 _RIP = re.compile(r"\[rip ([+-]) (0x[0-9a-f]+|\d+)\]")
@@ -138,7 +138,7 @@ class Bodies:
         return f"[{found[1]} + {described}]" if is_near else found[0]
 
     def _finds_table(self, step: Step) -> bool:
-        """Returns True if it makes the address of the offset table from its own address (i386)."""
+        """Returns True if it turns its own address into that of the offset table (i386)."""
         last = step.operands.rpartition(" ")[2]
         try:
             return (step.address + int(last, 0)) & 0xFFFFFFFF == self.program.offset_table
@@ -151,7 +151,7 @@ class Bodies:
         return self._taken(address) if self._section_of(address) else text
 
     def _paged(self, step: Step, pages: dict[str, int]) -> str:
-        """Describes operands of arm64, which adds the address of a page and a distance in it."""
+        """Describes operands of arm64, where an address is that of a page plus an offset in it."""
         register, _, source = step.operands.partition(", ")
         if step.mnemonic in ("adrp", "adr"):
             pages[register] = int(source.removeprefix("#"), 16)

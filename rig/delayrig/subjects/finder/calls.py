@@ -22,11 +22,11 @@ class Call:
     caller: int
     """The address of the calling function."""
     name: str = ""
-    """The called function's name, if it is in another file, or the C library's in this one."""
+    """The called function's name, if it is in another file or in a C library in this file."""
     target: int | None = None
     """The called function's address, if it is in this file."""
     is_wide: bool = False
-    """True if that function of another file takes times of 64 bits on a machine of 32."""
+    """True if the symbol of that other file ends in `64`: its times have 64 bits everywhere."""
 
     @property
     def returns_here(self) -> bool:
@@ -41,7 +41,7 @@ class CallGraph:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """Returns the functions by address, from symbols and frame information, else from code."""
+        """Returns the functions by address, from symbols, frame information and the other code."""
         sizes: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
             sizes[function.address] = max(sizes.get(function.address, 0), function.size)
@@ -68,13 +68,13 @@ class CallGraph:
         """Yields targets of jumps from one function to just after the end of another."""
         before = {after.address: step for step, after in pairwise(self.program.all_steps)}
         for step in self.program.all_steps:
-            behind = before.get(step.target) if step.kind == JUMP and step.target else None
-            if behind is None or step.target is None:
+            preceding = before.get(step.target) if step.kind == JUMP and step.target else None
+            if preceding is None or step.target is None:
                 continue
             # The instructions that fill the gap between functions have no effect.
-            gap = "nop" in behind.mnemonic or behind.mnemonic == "xchg"
+            gap = "nop" in preceding.mnemonic or preceding.mnemonic == "xchg"
             is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
-            if is_other and (gap or behind.kind in (JUMP, RETURN)):
+            if is_other and (gap or preceding.kind in (JUMP, RETURN)):
                 yield step.target
 
     def _in_text(self, address: int) -> bool:
@@ -173,19 +173,19 @@ class CallGraph:
         return frozenset(closure(begins, targets))
 
     def returns(self, function: Function) -> tuple[int, ...]:
-        """Returns its return instructions, and those of functions that it ends in by a jump."""
+        """Returns its return instructions, and those of the functions that it tail-calls."""
         steps = (step for each in self._ending(function) for step in self._steps(each))
         return tuple(sorted(step.address for step in steps if step.kind == RETURN))
 
     def leaves(self, function: Function) -> bool:
-        """Returns True if it may end with a jump to code without a known return."""
+        """Returns True if it may end by a jump into another file or through a pointer."""
         ending = self._ending(function)
         steps = (step for each in ending for step in self._steps(each))
         through = any(step.kind == JUMP and step.target is None for step in steps)
         return through or any(call.name for each in ending for call in self._tails(each))
 
     def _ending(self, function: Function) -> list[Function]:
-        """Returns the function, and those that it ends in by a jump."""
+        """Returns the function, and all functions that it reaches by tail calls."""
 
         def tails(inside: Function) -> list[Function]:
             targets = [call.target for call in self._tails(inside) if call.target is not None]
@@ -201,7 +201,7 @@ class CallGraph:
         return self.program.steps(function.address, function.size)
 
     def return_sites(self, address: int, depth: int = 3) -> tuple[int, ...]:
-        """Returns the addresses after its direct calls, and those of functions that end in it."""
+        """Returns the addresses after its direct calls, and after those of its tail callers."""
         found = set()
         for call in self.by_target.get(address, ()):
             if call.returns_here:

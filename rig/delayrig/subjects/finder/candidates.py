@@ -31,25 +31,25 @@ COUNTERS = ("rdtsc", "rdtscp", "cpuid")
 """Instructions whose result depends on the model of the CPU."""
 SINCE_BEFORE = "it waits since a moment before the call"
 CAPPED = "it may wait for no more than a number of its own"
-NO_UNIT = "what its argument counts is not known"
+NO_UNIT = "the unit of its argument is unknown"
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """One function: its end, its callers, and its requests."""
+    """One function: where it returns, and the times that its callers request."""
 
     address: int
     size: int
     returns: tuple[int, ...]
-    """Its return instructions, and those of functions that it ends in by a jump."""
+    """Its return instructions, and those of the functions that it tail-calls."""
     return_sites: tuple[int, ...]
     """The addresses after its direct calls; empty if its returns are all of its ends."""
     leaves: bool = False
-    """True if it may end in a function of another file."""
+    """True if it may end by a jump into another file or through a pointer."""
     argument: int = 0
     argument_bits: int = 32
     unit_ns: int = 1000
     asks: tuple[int, ...] = ()
-    """The constant requests of its callers."""
+    """The constant times that its callers request, in its units."""
     counters: tuple[str, ...] = ()
     """The instructions in or below it that depend on the CPU's model: `rdtsc at 0x...`."""
     doubt: str = ""
@@ -103,7 +103,7 @@ class Candidates:
             todo += [call.target for call in calls if call.target is not None]
 
     def is_polled(self, call: Call) -> bool:
-        """Returns True if the call is in a loop that does not only continue a sleep."""
+        """Returns True if the call is in a loop, and no sleep until an absolute time is in it."""
         flow = self.waits.flow(self._function(call.caller))
         if flow is None:
             return False
@@ -133,10 +133,10 @@ class Candidates:
             # Helpers are small: they read the time, or count a loop.
             is_small = function.size <= HELPERS_SIZE_MAX
             if waits or (is_small and (self._spins(function) or self.waits.tells_time(address))):
-                # Callers may be delays themselves. Around a function that looks like a delay, only
-                # small ones are tried.
-                whole = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
-                limit = AROUND_SIZE_MAX if whole else HELPERS_SIZE_MAX
+                # Callers may be delays as well. If this function looks like a delay, only small
+                # callers are tried.
+                is_like_delay = any(wait.argument == 0 and self._is_plain(wait) for wait in waits)
+                limit = AROUND_SIZE_MAX if is_like_delay else HELPERS_SIZE_MAX
                 callers = self._callers(address)
                 todo += [each for each in callers if self._function(each).size <= limit]
         return found
@@ -164,7 +164,11 @@ class Candidates:
 
     @cached_property
     def _accepted(self) -> dict[int, Wait]:
-        """Returns functions that take only a time, without those that only such functions call."""
+        """Returns the waits of delay functions, by address.
+
+        A delay function takes only a time. Wrappers of another one, helpers that only delay
+        functions call, and unused functions are omitted.
+        """
         plain = {a: w for (a, n), w in self._waiting.items() if self._is_plain(w)}
         kept = {a: w for a, w in plain.items() if not self._passes_on(w, plain)}
         return {a: w for a, w in kept.items() if not self._is_inner(a, kept) and self.is_used(a)}
@@ -175,7 +179,10 @@ class Candidates:
         return flow
 
     def _is_plain(self, wait: Wait) -> bool:
-        """Returns True if it uses only one argument, and no caller takes a time from it."""
+        """Returns True if it uses only one argument, and no caller uses a time that it returns.
+
+        A function that only passes its argument on must have it as the first one.
+        """
         flow = self._flow(wait)
         measures = flow.returns_clock and self._is_asked_for_more(wait)
         return flow.read <= {wait.argument} and not measures and (wait.is_own or not wait.argument)
@@ -186,8 +193,7 @@ class Candidates:
     def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
         """Returns True if it only calls another delay, which is watched instead.
 
-        A function that computes its own time from its argument stays if nobody else calls that
-        delay.
+        A function that changes the time stays if it is the only caller of that delay.
         """
         if wait.is_own or len(wait.forwards) != 1:
             return False
@@ -228,8 +234,8 @@ class Candidates:
     def _unit_ns(self, wait: Wait) -> int:
         """Returns the unit of the argument; 0 if it is unknown.
 
-        An argument of 32 bits counts microseconds unless the code says more: few functions count
-        nanoseconds in 32 bits, and a source may have confused the two.
+        An argument of 32 bits counts microseconds unless the code shows a longer unit: few
+        functions count nanoseconds in 32 bits, and a source may have confused the two.
         """
         return wait.counts_ns if self._bits(wait) == 64 else max(wait.counts_ns, NS_PER_US)
 
@@ -243,9 +249,9 @@ class Candidates:
         if self._is_asked_for_more(wait):
             yield "its callers use what it returns"
         if not (wait.sleeps or wait.polls or self._sleeps_inside(wait)):
-            yield "it neither sleeps nor looks at a clock, it counts"
+            yield "it neither sleeps nor reads a clock: it counts a loop"
         if not (wait.is_own or flow.read) and all(wait.forwards.values()):
-            yield "it only hands on what it is given"
+            yield "it only passes its argument on"
         if wait.since_before:
             yield SINCE_BEFORE
         if wait.is_capped:
@@ -253,7 +259,7 @@ class Candidates:
         if not self._unit_ns(wait):
             yield NO_UNIT
         if wait.argument:
-            yield "what it waits for is not its first argument"
+            yield "the time is not its first argument"
 
     def _sleeps_inside(self, wait: Wait) -> bool:
         places = product(wait.forwards, range(ARGUMENTS_LOOKED_AT))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The functions of one file with the calls of delay functions in each; kept by the file's digest.
+"""The functions of one file with the calls of delay functions in each; stored by its digest.
 
-A call of a delay function is a delay site. A function that only hands a time of its own arguments
-on to a delay function counts as one, so that calls of it are sites.
+A call of a delay function is a delay site. A function that only passes one of its arguments on to a
+delay function as the time is a delay function as well, so calls of it are sites.
 """
 
 from bisect import bisect_left
@@ -26,7 +26,7 @@ from delayrig.subjects.symbols import Symbols
 READING = 1
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
-"""The most other functions (they print errors) that a function that hands a time on may call."""
+"""The most other functions that a function that passes a time on may call: they print errors."""
 PLACE_FINDER_SIZE_MAX = 16
 PLACE_FINDER_STEPS = 2
 
@@ -46,17 +46,17 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     address: int
     """The address of its last byte, as in call chains."""
     target: int
-    """The delay function; of a direct wait the call itself."""
+    """The address of the delay function, or of the call itself for a direct wait."""
     line: int
     """Its number among the function's lines."""
     is_tail: bool = False
-    """True if it ends its function, which is then missing in call chains."""
+    """True if it is a tail call: then its function is missing in call chains."""
     asks: int | None = None
     """The requested time, if it is a constant that the code shows."""
     hands_on: bool = False
-    """True if its function only hands a time on, and so is a delay function itself."""
+    """True if its function only passes a time on, and so is a delay function itself."""
     through: bool = False
-    """True if the called function hands a time on through a pointer: it may be no delay."""
+    """True if the called function passes a time on through a pointer: it may be no delay."""
     where: str = ""
     """The place of the call, as in call chains."""
 
@@ -74,7 +74,7 @@ class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
     pointed: bool = False
     """True if it may be called through a pointer."""
     is_delay: bool = False
-    """True if it is a delay function, or hands a time on to one."""
+    """True if it is a delay function, or passes a time on to one."""
 
 
 class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
     """True if functions have names."""
     functions: tuple[CodeFunction, ...]
     callers: dict[int, int]
-    """Functions that may end in a jump to a delay, by the last byte of each direct call of them."""
+    """The functions that may end in a jump to a delay, by the last byte of each call of them."""
     leaving: tuple[int, ...]
     """The addresses of those functions that may end in a jump through a pointer."""
 
@@ -186,7 +186,10 @@ class _Mapper:
         return found
 
     def _handed_on(self, call: Call, delays: dict[int, int]) -> int | None:
-        """Returns the caller's argument that the call hands on as it is, and not in a loop."""
+        """Returns the only argument that the caller passes on to delays as it is.
+
+        Returns None if there are several, and for a call in a loop.
+        """
         function = self.graph.function_at(call.caller)
         if function is None or function.size > AROUND_SIZE_MAX:
             return None
@@ -203,7 +206,7 @@ class _Mapper:
         return found.pop() if len(found) == 1 else None
 
     def _finds_place(self, call: Call) -> bool:
-        """Returns True if it calls a helper that finds the code's address (i386)."""
+        """Returns True if it calls a helper that returns the code's address (i386)."""
         function = None if call.target is None else self.graph.function_at(call.target)
         if function is None or function.size > PLACE_FINDER_SIZE_MAX:
             return False
@@ -211,7 +214,7 @@ class _Mapper:
 
     @cached_property
     def _through(self) -> dict[int, int]:
-        """Returns the functions that only hand their argument on through a pointer."""
+        """Returns the functions that only pass their argument on through a pointer."""
         if not self.graph.pointed_at.intersection(self._delays):
             return {}
         return {
@@ -236,7 +239,7 @@ class _Mapper:
 
     @cached_property
     def _leaving(self) -> tuple[int, ...]:
-        """Returns the functions that hand a time on and may end in a jump through a pointer."""
+        """Returns the functions that pass a time on and may end in a jump through a pointer."""
         ways = (*self._delays, *self._through)
         functions = (self.graph.function_at(address) for address in ways)
         return tuple(
@@ -256,6 +259,6 @@ class _Mapper:
 
 
 def _argument_in(values: Sequence[Value], *, again: bool) -> int | None:
-    """Returns the argument that was handed on as it is, and not in a loop; else None."""
+    """Returns the argument that was passed on as it is, and not in a loop; else None."""
     own = [number for value in values for what, number in value if what == ARGUMENT]
     return own[0] if len(own) == 1 and not again else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Confirms a candidate as a delay function, from its calls in an undisturbed cell.
 
-This is not about whether its waits are right, which the verdict decides. A wrong delay is still a
-delay, if it lasts longer when more is requested.
+It does not check if the waits are right: the verdict does. A wrong delay is still a delay if it
+lasts longer when more is requested.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from delayrig.base.durations import UNITS
 
 ALLOWANCE_NS = 300_000
-"""The tolerated lateness of a sleep, for the timer's slack and a slow CPU's way there and back."""
+"""The tolerated lateness of a sleep: the timer's slack, and the system call on a slow CPU."""
 TICKS_NS = 8_000_000
-"""The tolerance without high-resolution timers: a sleep ends at a tick, plus one more tick."""
+"""The same without high-resolution timers, where a sleep may last two ticks of 4 ms longer."""
 TICKS_LITTLE_BESIDE = 2.5
+"""The longest request must be this many times `TICKS_NS`, or the tolerance hides the unit."""
 LATE_BY = 1.5
 SHORT_BY = 0.4
 CLOSE_NS = 5_000
@@ -22,16 +23,16 @@ APART = 3
 """Arguments that differ by this factor are different."""
 MANY = 8
 LONG_NS = 100_000
-"""The length from which the cost of a call is small beside the request."""
+"""The shortest request beside which the cost of a call is small."""
 EVEN_BY = 2.0
 SLOWED_BY = 30.0
 """The largest factor by which a hazard slows a core."""
 
 
 def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
-    """Returns an empty text if it is a delay, else why not.
+    """Returns an empty text if the function is a delay, else why it is not.
 
-    A call is its argument, and the nanoseconds that it lasted.
+    Each call has its argument and its duration in nanoseconds.
     """
     asked = [(units, seen_ns) for units, seen_ns in calls if units > 0]
     if not asked:
@@ -43,8 +44,8 @@ def confirm(calls: Sequence[tuple[int, int]], unit_ns: int = 1000) -> str:
         return "" if unit == unit_ns else f"its argument counts {UNITS[unit]}, not {UNITS[unit_ns]}"
     for units, seen_ns in asked:
         if not _fits(units, seen_ns, unit_ns):
-            return f"asked for {units} it took {seen_ns} ns, which its argument does not explain"
-    return "its calls are too short to tell what they were asked for"
+            return f"a call for {units} took {seen_ns} ns, which its argument does not explain"
+    return "its calls are too short to show the unit of its argument"
 
 
 def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
@@ -58,7 +59,10 @@ def unit_of(calls: Sequence[tuple[int, int]]) -> int | None:
 
 
 def _fit(asked: Sequence[tuple[int, int]], unit_ns: int, allowance_ns: int) -> bool:
-    """Returns True if the unit fits all calls, some of which are long compared to the allowance."""
+    """Returns True if the unit fits all calls.
+
+    With the allowance for ticks, the longest request must be long compared to it.
+    """
     longest_ns = unit_ns * max((units for units, _ in asked), default=0)
     is_little = allowance_ns <= ALLOWANCE_NS or longest_ns >= TICKS_LITTLE_BESIDE * allowance_ns
     return is_little and all(_fits(*call, unit_ns, allowance_ns) for call in asked)
@@ -70,9 +74,9 @@ def _fits(units: int, seen_ns: int, unit_ns: int, allowance_ns: int = ALLOWANCE_
 
 
 def _is_in_proportion(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
-    """Returns True if a call for twice as much lasts twice as long, even if all are too short.
+    """Returns True if durations are in proportion to requests, even if all are too short.
 
-    That is a loop that was calibrated at another speed.
+    A loop does this if it was calibrated while the CPU had another speed.
     """
     long = [(each, seen) for each, seen in asked if each * unit_ns >= LONG_NS]
     ratios = [seen_ns / (each * unit_ns) for each, seen_ns in long]

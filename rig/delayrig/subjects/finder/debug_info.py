@@ -17,7 +17,7 @@ from elftools.elf.sections import NoteSection
 from delayrig.subjects.symbols import symbols_in
 
 DEBUG_PATH = "FLASHROM_RIG_DEBUG_PATH"
-"""The variable with folders of the user that are arranged like /usr/lib/debug."""
+"""The environment variable with the user's folders, which are arranged like /usr/lib/debug."""
 SYSTEM = Path("/usr/lib/debug")
 
 
@@ -51,7 +51,7 @@ def debug_folders() -> list[Path]:
 
 
 def separate_files(elf: Any, part: Path, build: str) -> Iterator[Path]:
-    """Yields the places where gdb looks for the debug file of that part."""
+    """Yields the places where the debug file may be: by build ID and by debug link."""
     section = elf.get_section_by_name(".gnu_debuglink")
     link = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
     link = "" if "/" in link else link

@@ -20,7 +20,7 @@ from delayrig.subjects.seal import stored
 
 READING = 9
 """Raise this number when reading changes, so that files are read again."""
-POLLED = "a clock that is read in a loop does not say how long the loop is to last"
+POLLED = "the loop that reads this clock does not show how long it is to wait"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"
 CONDITIONAL = "a conditional jump leads to it"
 
@@ -39,13 +39,13 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
     unit_ns: int = 1
     """The unit of that constant; 1 if the argument points to a time."""
     seconds_bytes: int = 0
-    """The size of the seconds that the argument points to; 0 if it is a number."""
+    """The size of the seconds in the time that the argument points to; 0 if it is a number."""
     part_bytes: int = 0
-    """The size of the part of a second after them."""
+    """The size of the fraction of a second after them."""
     part_ns: int = 1
-    """The length of one unit of that part."""
+    """The unit of that fraction."""
     is_jump: bool = False
-    """True if the call is a jump at the end of its function, and returns to that one's caller."""
+    """True if it is a tail call, which returns to the caller of its function."""
     return_sites: tuple[int, ...] = ()
     """The known return addresses of the call."""
     why_not: str = ""
@@ -55,9 +55,9 @@ class DirectWait(msgspec.Struct, frozen=True, kw_only=True):
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Extent, ...]
     named: tuple[Extent, ...]
-    """The functions that were known before, in the order in which they were named."""
+    """The known functions, in the order of the argument `named`."""
     direct: tuple[DirectWait, ...]
-    """The waits outside of the functions that are certainly delays."""
+    """The waits outside of the functions that are delays without doubt."""
 
 
 @cache
@@ -68,7 +68,7 @@ def read_findings(part: Path, named: tuple[int, ...] = (), kept: Path | None = N
 
 
 def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
-    """Returns the findings. If the finder cannot read the code, they are the known functions."""
+    """Returns the findings; only the known functions if the finder cannot read the code."""
     if not is_read(content):
         return Findings(found=(), named=tuple(map(_unread, named)), direct=())
     candidates = Candidates(content)
@@ -80,7 +80,7 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
 
 
 def _unread(address: int) -> Extent:
-    """Returns a function that was not read. Its calls end at their return addresses."""
+    """Returns a known function without facts from its code: where it returns is unknown."""
     return Extent(address=address, size=0, returns=(), return_sites=(), leaves=True)
 
 

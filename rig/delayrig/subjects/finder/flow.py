@@ -48,22 +48,22 @@ class Handed:
     """One call with its arguments."""
 
     call: Call | None
-    """The call; None through a pointer, or into the kernel, whose number is the first argument."""
+    """The call; None through a pointer, or if it is a system call: argument 0 is its number."""
     address: int
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
-    """The content of the stack at the address of each argument."""
+    """The content that each argument points to, if that is on the stack."""
     parts: tuple[Value, ...]
-    """The second word there: the part of a second, if a time is there."""
+    """The second word there: the fraction of a second, if a time is there."""
     again: bool
-    """True if the function may come here again, because it is in a loop."""
+    """True if the call is in a loop."""
 
 
 @dataclass(slots=True)
 class Flow(Notes):
     handed: list[Handed] = field(default_factory=list)
     counted: set[int] = field(default_factory=set)
-    """The scaled arguments up to which a loop counts."""
+    """The arguments whose product with a variable limits a loop that only counts."""
     returns_clock: bool = False
     loops: list["Loop"] = field(default_factory=list)
 
@@ -89,7 +89,7 @@ class Callees(Protocol):
         """Returns True if it reads a clock."""
 
     def finds_place(self, call: Call) -> bool:
-        """Returns True if it only finds the code's address and changes no other register."""
+        """Returns True if it only returns the code's address and changes no other register."""
 
     def reads(self, call: Call) -> Iterable[int]:
         """Returns the arguments that it uses for its result or its writes."""
@@ -171,9 +171,9 @@ class _Reader:
             return
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
-        # A helper may get a start and return the time since then.
-        told = computed(reading(step.address), *given, *behind)
-        result = (reading(step.address) | (told & IS_BETWEEN)) if clock else computed(*used)
+        # A helper that gets a start may return the time since then.
+        passed = computed(reading(step.address), *given, *behind)
+        result = (reading(step.address) | (passed & IS_BETWEEN)) if clock else computed(*used)
         self._write_behind(given, result, state)
         for register in registers_lost(self.isa):
             state.registers.pop(register, None)

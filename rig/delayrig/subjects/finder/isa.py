@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The differences between instruction sets, and one form of an instruction and its operands.
+"""The instruction sets that the finder reads, and one form for the instructions of all.
 
 Sources: System V psABI for x86-64 (section 3.2), for i386 (section 2.2); AAPCS64 (section 6).
 """
@@ -40,7 +40,7 @@ class Isa:
 
     @property
     def is_x86(self) -> bool:
-        """Returns True if instructions have variable length, with memory in most operands."""
+        """Returns True for x86-64 and i386."""
         return self.machine != "EM_AARCH64"
 
 
@@ -140,7 +140,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A register, a number or a place; the others are empty."""
+    """An operand: a register, a number or a place in memory. The other fields are empty."""
 
     register: str = ""
     bits: int = 0
@@ -163,7 +163,7 @@ class Instruction:
     back: bool
     """True if it updates the base register with the address (arm64)."""
     after: bool
-    """True if the offset is added only afterwards."""
+    """True if the offset is added after the access (post-index)."""
 
     @property
     def end(self) -> int:
@@ -175,7 +175,7 @@ class Instruction:
 
 
 def read_instructions(isa: Isa, content: bytes, address: int) -> Iterator[Instruction]:
-    """Yields the instructions, up to the first bytes that are none."""
+    """Yields the instructions, up to the first bytes that cannot be decoded."""
     for found in disassembler(isa, detail=True).disasm(content, address):
         read, written = found.regs_access() if isa.is_x86 else _arm64_access(found)
         after = not isa.is_x86 and "]," in found.op_str

@@ -49,7 +49,7 @@ class Step:
 
     @property
     def target(self) -> int | None:
-        """Returns the target of a direct call or jump, or another instruction's last number."""
+        """Returns the target of a direct call or jump; of other instructions, the last number."""
         last = self.operands.rpartition(" ")[2].removeprefix("#")
         return int(last, 16) if last.startswith("0x") and "[" not in self.operands else None
 
@@ -207,9 +207,9 @@ class Program:
                 begin = None
 
     def slot_of(self, step: Step, held: dict[str, int]) -> int | None:
-        """Returns the slot through which it calls or jumps; `held` is the content of registers.
+        """Returns the slot through which it calls or jumps; None if there is none.
 
-        Registers hold pages and loaded slots. This function updates them.
+        `held` has the pages and slots that registers contain; this function updates it.
         """
         if step.kind == OTHER:
             self._note_load(step, held)
@@ -249,7 +249,7 @@ class Program:
 
     @cached_property
     def offset_table(self) -> int:
-        """Returns the address of the offset table, which position-independent code uses."""
+        """Returns the address of the global offset table, which position-independent code uses."""
         parts: list[Any] = [*self.elf.iter_sections(), *self.elf.iter_segments()]
         dynamic = [part for part in parts if isinstance(part, DynamicSection | DynamicSegment)]
         tags = [tag for part in dynamic[:1] for tag in part.iter_tags("DT_PLTGOT")]
@@ -288,7 +288,7 @@ class Program:
             yield each, str(table.get_symbol(number).name) if number else ""
 
     def _addend(self, relocation: Any) -> int:
-        """Returns the addend, which may be the word in the relocation's place."""
+        """Returns the addend; without one (REL), the word at the relocation's place."""
         if relocation.is_RELA():
             return int(relocation["r_addend"])
         size = self.isa.word_bytes
@@ -305,7 +305,10 @@ class Program:
 
     @cached_property
     def _words_of_data(self) -> frozenset[int]:
-        """Returns all words of the data if the program has a fixed address: none is marked."""
+        """Returns all words of the data of a program with a fixed address.
+
+        Any of them may be an address, because no relocation marks those that are.
+        """
         if self.elf["e_type"] != "ET_EXEC":
             return frozenset()
         size = self.isa.word_bytes

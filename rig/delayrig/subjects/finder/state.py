@@ -6,7 +6,7 @@ something computed from it, and `(SCALED, n)` its product with a variable, as in
 `(STACK, offset)` is an address on the stack, relative to the stack pointer at the function's entry;
 `(NUMBER, n)` a constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
 `(READING, address)` is the call that read that clock; `(BETWEEN, 0)` is a time between two
-readings, and `(BEFORE, 0)` a time since a moment that a variable holds. `(CAPPED, 0)` may be a
+readings, and `(BEFORE, 0)` a time since a start that a variable holds. `(CAPPED, 0)` may be a
 constant of the code instead of an argument.
 `(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something added, as when
 microseconds become nanoseconds.
@@ -29,7 +29,7 @@ OF_MEMORY: Value = frozenset({(MEMORY, 0)})
 OF_ARGUMENT = (ARGUMENT, DERIVED, SCALED)
 FACTOR_MAX = 1_000_000_000
 CAPS = range(2, 2**31 - 1)
-"""The constants that limit a wait. Smaller ones are a least wait, larger ones avoid overflows."""
+"""The constants that cap a wait. Smaller ones are minimum waits, larger ones avoid overflows."""
 GRANULE = 4
 """The resolution of the stack's content in bytes."""
 ARGUMENTS = 6
@@ -85,12 +85,12 @@ def reading(address: int) -> Value:
 
 
 def readings(value: Value) -> set[int]:
-    """Returns the calls that it may have been read by."""
+    """Returns the addresses of the calls that may have read it from a clock."""
     return {n for name, n in value if name == READING}
 
 
 def is_between(*sources: Value) -> bool:
-    """Returns True if two readings of a clock meet: a start, and a later reading."""
+    """Returns True if different clock readings are combined: a start, and a later reading."""
     if any((BETWEEN, 0) in source for source in sources):
         return True
     clocks = [readings(source) for source in sources if has_clock(source)]
@@ -98,7 +98,7 @@ def is_between(*sources: Value) -> bool:
 
 
 def is_before(*sources: Value) -> bool:
-    """Returns True if a reading of a clock meets a moment that a variable or a caller holds."""
+    """Returns True if a clock reading is combined with a variable, which may hold a start."""
     looks = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
     return bool(looks) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
 
@@ -167,7 +167,7 @@ class State:
         return State(dict(self.registers), dict(self.words), dict(self.behind))
 
     def merge(self, other: "State") -> bool:
-        """Adds the values of another way to this point; returns True if any is new."""
+        """Adds the values of another path to this point; returns True if any is new."""
         news = _merge(self.registers, other.registers)
         news |= _merge(self.words, other.words)
         return _merge(self.behind, other.behind) or news
@@ -226,15 +226,15 @@ class Notes:
     """The uses that a function makes of its arguments."""
 
     read: set[int] = field(default_factory=set)
-    """Arguments that are used, except to keep them for later."""
+    """Arguments that an instruction reads. A call that passes one on does not count."""
     pointers: set[int] = field(default_factory=set)
     """Arguments through which memory is accessed."""
     met_clock: set[int] = field(default_factory=set)
     """Arguments that are compared or combined with a clock's time."""
     met_since: set[int] = field(default_factory=set)
-    """Those of `met_clock` for which a clock was read for the start as well."""
+    """Those of `met_clock` that are combined with the time between two clock readings."""
     met_before: set[int] = field(default_factory=set)
-    """Arguments whose start comes from a variable or a caller."""
+    """Those of `met_clock` whose start comes from a variable or a caller."""
     met_capped: set[int] = field(default_factory=set)
     """Those of `met_clock` that a constant of the code may replace."""
     looked_at: dict[int, set[int]] = field(default_factory=dict)
@@ -242,7 +242,7 @@ class Notes:
     compared: dict[int, set[int]] = field(default_factory=dict)
     """The scaled arguments of each comparison, by address."""
     bits: dict[int, int] = field(default_factory=dict)
-    """The number of bits with which each was first read."""
+    """The number of bits with which each argument was first read."""
 
 
 class Transfer:
@@ -350,7 +350,7 @@ class Transfer:
             self._put_in_memory(part, state.of(source), state)
 
     def _walk_base(self, instruction: Instruction, state: State) -> None:
-        """Updates the base register of arm64's addresses that move as they are used."""
+        """Updates the base register of a pre-indexed or post-indexed address (arm64)."""
         place = instruction.place
         if not instruction.back or place is None:
             return
@@ -385,7 +385,7 @@ class Transfer:
         return zeroing and len(names) == 2 and names[0] == names[1] != ""
 
     def _moved_stack(self, instruction: Instruction, state: State) -> Value | None:
-        """Returns a stack address plus or minus a number, or a combination of numbers."""
+        """Returns the result if it is a known stack address or constant, else None."""
         operands = instruction.operands
         by = operands[-1].immediate if operands else None
         if by is None or not operands[0].register:

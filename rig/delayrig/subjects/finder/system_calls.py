@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names the C library's waits and clocks in a static program, by the system calls that they make.
 
-A static program contains its C library, and a stripped one has no names. Its system calls still
-have numbers: in the function that makes the call, or as an argument of one that makes any call.
+A static program contains its C library, and a stripped one has no names. System calls still have
+numbers: in the function that makes the call, or as an argument of a function such as syscall().
 Sources: Linux arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h.
 """
 
@@ -21,11 +21,11 @@ _ARM64 = {72: "pselect", 73: "ppoll", 101: "nanosleep", 113: "clock_gettime", 16
 _ARM64 |= {115: "clock_nanosleep"}
 NUMBERS = {X86_64.machine: _X86_64, ARM64.machine: _ARM64}
 RELATIVE = 0
-"""The flags of a clock_nanosleep() that sleeps for a time and not until a moment."""
+"""The flags of a clock_nanosleep() with a relative time."""
 
 
 def name_system_calls(graph: CallGraph) -> dict[int, str]:
-    """Returns the functions that are the C library's, by address; empty if it is not static."""
+    """Returns names of the C library's functions by address; empty if it is not static."""
     numbers = NUMBERS.get(graph.program.isa.machine, {})
     if not graph.program.is_static or not numbers:
         return {}
@@ -41,7 +41,7 @@ class _Namer:
         self.names: dict[int, str] = {}
         self._waits = Waits(graph)
         self._any_call: set[int] = set()
-        """Functions that make the system call whose number is their first argument."""
+        """Functions such as syscall(): their first argument is the number of a system call."""
 
     def follow(self, functions: Iterable[Function]) -> None:
         """Looks at functions that make system calls, and at the callers of those it recognises."""
@@ -53,7 +53,7 @@ class _Namer:
                 todo += filter(None, (self.graph.function_at(call.caller) for call in calls))
 
     def _recognises(self, function: Function) -> bool:
-        """Returns True if it is known now, and was not before."""
+        """Names the function if its system calls show what it is; returns True if that is new."""
         flow = self._waits.flow(function)
         before = len(self._any_call), self.names.get(function.address)
         for handed in flow.handed if flow else ():
@@ -74,7 +74,7 @@ class _Namer:
             self._any_call.add(function.address)
         name = self.numbers.get(constant(number) or 0, "")
         place = SLEEPERS.get(name)
-        # A function of the program that makes the system call itself gets its time elsewhere.
+        # If the time is not its own argument, the function is not one of the C library.
         if name and (place is None or _is_argument(given[place], place)):
             self._name(function, name)
         elif name == "nanosleep" and _is_argument(given[0], SLEEPERS["clock_nanosleep"]):

@@ -34,14 +34,14 @@ SLEEPERS = {
 }
 """The sleeping functions, and the number of the argument with the time."""
 NOTHING_WATCHED = {"poll": 1, "ppoll": 1, "select": 0, "pselect": 0}
-"""The argument that is 0 if these only wait for time."""
+"""The number of the argument that is 0 if the function only waits for time."""
 CLOCKS = ("gettimeofday", "clock_gettime", "clock_getres", "time", "times", "clock", "timespec_get")
 UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
 """The units of sleeping functions that take a number."""
 PART_NS = {"select": 1000}
-"""The unit of the part of a second in a time that an argument points to; others: nanoseconds."""
+"""The unit of the fraction in a struct of seconds and a fraction, if it is not nanoseconds."""
 TELLING = (1, 1000, 1_000_000)
-"""The factors that turn a part of a second into nanoseconds."""
+"""The factors that turn a fraction of a second into nanoseconds."""
 ABSOLUTE = 1
 """The flag TIMER_ABSTIME of clock_nanosleep()."""
 HELPERS_SIZE_MAX = 1500
@@ -68,9 +68,9 @@ class Wait:
     counts: bool = False
     """True if it counts a loop up to the time multiplied by a variable."""
     forwards: dict[int, bool] = field(default_factory=dict)
-    """The functions that it hands the time to; True if the time is unchanged."""
+    """The functions that it passes the time to; True if the time is unchanged."""
     since_before: bool = False
-    """True if it waits since a moment that it did not read from a clock itself."""
+    """True if it waits from a start that it did not read from a clock itself."""
     is_capped: bool = False
     """True if it may wait for a constant of the code instead."""
     unit_ns: int = 0
@@ -96,7 +96,7 @@ class Wait:
 
 
 class Waits:
-    """The waits of one program. Each function's answer is stored."""
+    """The waits of one program, cached by function."""
 
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
@@ -114,7 +114,7 @@ class Waits:
     def reads_clock(self, call: Call, depth: int = 3) -> bool:
         """Returns True if the called function reads a clock.
 
-        A function of this file that is large counts as one that does not.
+        A large function of this file counts as one that does not.
         """
         if call.name:
             return call.name in CLOCKS
@@ -206,18 +206,18 @@ class Waits:
 
 
 def _is_rest(value: Value) -> bool:
-    """Returns True if it is the time since a moment that this function read from no clock."""
+    """Returns True if it is a remaining time whose start this function read from no clock."""
     return (BEFORE, 0) in value or (has_clock(value) and (BETWEEN, 0) not in value)
 
 
 def _is_cap(value: Value, handed: Handed, found: Wait, flow: Flow) -> bool:
-    """Returns True if the wait may be for a constant instead of the argument, and end there.
+    """Returns True if a constant of the code may cap the whole wait.
 
-    A function that waits in parts looks at the argument again in the same loop.
+    The constant is only the length of a part if the loop of this call also compares the argument.
     """
-    parts = (each.addresses for each in flow.loops if handed.address in each.addresses)
+    loops = (each.addresses for each in flow.loops if handed.address in each.addresses)
     looks = {at for at, arguments in flow.looked_at.items() if found.argument in arguments}
-    return is_capped(value) and not any(looks & addresses for addresses in parts)
+    return is_capped(value) and not any(looks & addresses for addresses in loops)
 
 
 def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
@@ -227,9 +227,9 @@ def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
     place = SLEEPERS[name]
     # An argument that is no number points to a time, which must be made from `found.argument`.
     time = handed.arguments[place] if name in UNITS_NS else handed.behind[place]
-    # In a sleep until a moment without a clock reading, the argument is that moment.
-    is_moment = sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)
-    if found.argument not in arguments_in(time) or is_moment:
+    # Without a clock reading, the argument of a sleep until an absolute time is that time.
+    is_absolute = sleeps_until(handed) and not (has_clock(time) or (MEMORY, 0) in time)
+    if found.argument not in arguments_in(time) or is_absolute:
         return
     found.sleeps = True
     is_since = (BEFORE, 0) in time or not has_clock(time)
@@ -242,6 +242,6 @@ def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
 
 
 def sleeps_until(handed: Handed) -> bool:
-    """Returns True if it is a sleep until a moment."""
+    """Returns True if it is a sleep until an absolute time."""
     is_sleep = handed.call is not None and handed.call.name == "clock_nanosleep"
     return is_sleep and constant(handed.arguments[1]) == ABSOLUTE

@@ -43,7 +43,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     versions: list[str]
     packaged: str = ""
-    """The pattern of package versions of the releases whose sources were read."""
+    """The pattern of the package versions that the profile was made for; empty if none."""
     digests: dict[str, str] = {}
     """Versions of programs that do not print theirs, by SHA-256 of the program."""
     delay_address: dict[str, int] = {}
@@ -96,8 +96,8 @@ def delay_address_of_digest(sha256: str) -> int | None:
 def find_version(stdout: str) -> str:
     """Returns the version that a flashrom prints; empty if it prints none.
 
-    `serprog-floor`, which replaces one, prints its own in the same way. A fork has versions of its
-    own, so its name is part of them.
+    `serprog-floor`, which runs in place of a flashrom, prints its own in the same way. A fork
+    numbers its versions itself, so the result begins with its name.
     """
     found = re.search(rf"\b(flashrom|serprog-floor|{FORK}) v?([0-9][0-9A-Za-z.\-+~]*)", stdout)
     if found is None:
