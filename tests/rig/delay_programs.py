@@ -53,6 +53,33 @@ OWN void poll_us(unsigned int us)
 		;
 }
 """
+DEEP = """\
+OWN void pause_0(unsigned int us) { sleep_us(us); sleep_us(us); }
+OWN int64_t clock_0(void) { return now_ns() + now_ns(); }
+#define AROUND(n, inner) \\
+	OWN void pause_##n(unsigned int us) { pause_##inner(us); pause_##inner(us); } \\
+	OWN int64_t clock_##n(void) { return clock_##inner() + clock_##inner(); }
+AROUND(1, 0) AROUND(2, 1) AROUND(3, 2) AROUND(4, 3) AROUND(5, 4) AROUND(6, 5) AROUND(7, 6)
+int main(int argc, char **argv)
+{
+	(void)argv;
+	pause_7(10000);
+	return clock_7() > argc;
+}
+"""
+"""Functions around a sleep and a clock, deeper than the finder looks."""
+MIXED = """\
+volatile unsigned int given = 3;
+int main(void)
+{
+	sleep_us(1000000);
+	poll_us(100);
+	poll_us(10);
+	sleep_us(given ^ 1);
+	return 0;
+}
+"""
+"""A call whose argument is an exclusive or of a variable."""
 USES_BOTH = (
     "int main(void) { sleep_us(1000000); poll_us(10); sleep_us(10000); poll_us(100); return 0; }"
 )

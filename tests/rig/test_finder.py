@@ -12,9 +12,12 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.paths import find_paths
 from delayrig.model.platform import Arch
+from delayrig.subjects.finder.calls import CallGraph
 from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE
 from delayrig.subjects.finder.debug_info import DEBUG_PATH, debug_functions
 from delayrig.subjects.finder.finding import Findings, find_in, read_findings
+from delayrig.subjects.finder.program import Program
+from delayrig.subjects.finder.waits import Waits
 from delayrig.subjects.library import OWN_LIBRARIES
 from delayrig.subjects.profiles.profile import read_profiles
 from delayrig.subjects.seal import unsealed
@@ -147,6 +150,33 @@ def test_delays_of_a_program_are_found_and_nothing_else(
     for level in levels:
         _, names = read(tmp_path / level, source, level, arch=arch)
         assert names == wanted, level
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_exclusive_or_of_a_variable_is_no_constant(tmp_path: Path, arch: Arch) -> None:
+    findings, names = read(tmp_path, programs.MIXED, arch=arch)
+    assert names == ["poll_us", "sleep_us"]
+    assert sorted(each.asks for each in findings.found) == [(10, 100), (1000000,)]
+
+
+def test_answer_does_not_depend_on_what_was_asked_before(tmp_path: Path) -> None:
+    program = programs.build(tmp_path, programs.DEEP, "-O2")
+    content = programs.stripped(program).read_bytes()
+
+    def answers(order: list[int]) -> dict[int, tuple[bool, bool]]:
+        waits = Waits(CallGraph(Program(content)))
+        found = {}
+        for depth in order:
+            pause = waits.graph.function_at(programs.address_of(program, f"pause_{depth}"))
+            assert pause is not None
+            tells = waits.tells_time(programs.address_of(program, f"clock_{depth}"))
+            found[depth] = (waits.wait(pause, 0) is not None, tells)
+        return found
+
+    outer_first = answers([7, 6, 5, 4, 3, 2, 1, 0])
+    assert outer_first == answers([0, 1, 2, 3, 4, 5, 6, 7])
+    assert outer_first[0] == (True, True)
+    assert outer_first[7] == (False, False)
 
 
 def test_numbers_that_callers_ask_for_are_told(tmp_path: Path) -> None:

@@ -275,9 +275,7 @@ class Candidates:
         for step in read_instructions(isa, self.program.code(after, LOOK_AHEAD_BYTES), after):
             if step.kind != OTHER:
                 return step.kind == BRANCH and register in step.read
-            names = {operand.register for operand in step.operands}
-            zeroing = step.mnemonic in ("xor", "eor") and len(names) == 1
-            if register in step.read and not zeroing:
+            if register in step.read and step.zeroed != register:
                 return True
             if register in step.written:
                 return False
@@ -318,7 +316,7 @@ def _last_in(register: str, before: Iterable[Instruction]) -> int | None:
             above |= step.operands[1].immediate or 0
         elif register in step.written:
             moved = step.mnemonic in ("mov", "movz", "movabs") and len(step.operands) == 2
-            low = 0 if step.mnemonic in ("xor", "eor") else None
+            low = 0 if step.zeroed == register else None
             low = step.operands[1].immediate if moved else low
             return None if low is None else low | above
     return None

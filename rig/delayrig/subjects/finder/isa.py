@@ -14,6 +14,7 @@ CALL, JUMP, BRANCH, RETURN, OTHER = "call", "jump", "branch", "return", "other"
 REGISTER, IMMEDIATE, MEMORY_OPERAND = 1, 2, 3
 """The values of capstone's types of operands, on every architecture."""
 KEEPS_A_PART = ("movk", "bfi", "bfxil", "bfc", "ins")
+EXCLUSIVE_OR = ("xor", "eor", "pxor", "xorps")
 WRITES_NONE = ("str", "stur", "stp", "strb", "strh", "stlr", "cmp", "cmn", "tst", "ccmp", "fcmp")
 
 
@@ -168,6 +169,13 @@ class Instruction:
     @property
     def end(self) -> int:
         return self.address + self.size
+
+    @property
+    def zeroed(self) -> str:
+        """Returns the register that it sets to 0 by an exclusive or of equals; empty if none."""
+        names = [operand.register for operand in self.operands]
+        is_equal = len(names) > 1 and names[-1] == names[-2] != ""
+        return names[0] if is_equal and self.mnemonic in EXCLUSIVE_OR else ""
 
     @property
     def place(self) -> Place | None:

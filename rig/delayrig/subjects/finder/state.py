@@ -281,7 +281,7 @@ class Transfer:
         self._walk_base(instruction, state)
 
     def _note_width(self, instruction: Instruction, state: State) -> None:
-        if self._is_zeroing(instruction):
+        if instruction.zeroed:
             return
         first = instruction.operands[0].register if instruction.operands else ""
         is_read = instruction.mnemonic in (*STORES, *COMPARISONS) or first in instruction.read
@@ -361,8 +361,8 @@ class Transfer:
             state.put(place.base, stack(base + shift))
 
     def _compute(self, instruction: Instruction, state: State) -> None:
-        if self._is_zeroing(instruction):
-            state.put(instruction.operands[0].register, number(0))
+        if instruction.zeroed:
+            state.put(instruction.zeroed, number(0))
             return
         moved = self._moved_stack(instruction, state)
         sources = self._sources(instruction, state)
@@ -378,11 +378,6 @@ class Transfer:
             state.put(register, value)
         if moved is not None:
             state.put(instruction.operands[0].register, moved)
-
-    def _is_zeroing(self, instruction: Instruction) -> bool:
-        names = [operand.register for operand in instruction.operands]
-        zeroing = instruction.mnemonic in ("xor", "pxor", "xorps", "eor")
-        return zeroing and len(names) == 2 and names[0] == names[1] != ""
 
     def _moved_stack(self, instruction: Instruction, state: State) -> Value | None:
         """Returns the result if it is a known stack address or constant, else None."""

@@ -101,8 +101,9 @@ class Waits:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self._flows: dict[int, Flow | None] = {}
-        self._waits: dict[tuple[int, int], Wait | None] = {}
-        self._clocks: dict[int, bool] = {}
+        # By depth as well: an answer found with less depth left does not hold for more.
+        self._waits: dict[tuple[int, int, int], Wait | None] = {}
+        self._clocks: dict[tuple[int, int], bool] = {}
 
     def flow(self, function: Function) -> Flow | None:
         if function.address not in self._flows:
@@ -122,13 +123,13 @@ class Waits:
 
     def tells_time(self, address: int, depth: int = 3) -> bool:
         """Returns True if the function there reads a clock, itself or through a few others."""
-        if address not in self._clocks:
-            self._clocks[address] = False
+        key = (address, depth)
+        if key not in self._clocks:
             function = self.graph.function_at(address)
-            if function is not None and function.size <= HELPERS_SIZE_MAX and depth > 0:
-                calls = self.graph.by_caller.get(address, ())
-                self._clocks[address] = any(self.reads_clock(call, depth - 1) for call in calls)
-        return self._clocks[address]
+            is_helper = function is not None and function.size <= HELPERS_SIZE_MAX and depth > 0
+            calls = self.graph.by_caller.get(address, ()) if is_helper else ()
+            self._clocks[key] = any(self.reads_clock(call, depth - 1) for call in calls)
+        return self._clocks[key]
 
     def reads(self, call: Call) -> Iterable[int]:
         """Returns the arguments that a small function of this file uses; none for others."""
@@ -140,9 +141,8 @@ class Waits:
 
     def wait(self, function: Function, argument: int, depth: int = DEPTH_MAX) -> Wait | None:
         """Returns how it waits for that argument; None if it does not."""
-        key = (function.address, argument)
+        key = (function.address, argument, depth)
         if key not in self._waits:
-            self._waits[key] = None
             found = self._read_wait(function, argument, depth) if depth else None
             self._waits[key] = found if found and (found.is_own or found.forwards) else None
         return self._waits[key]
