@@ -164,7 +164,12 @@ def test_missing_or_empty_dimension_is_named(key: str, strength: str) -> None:
     assert f"key 'group[0].over.{key}' is empty" in error.message
 
 
-@pytest.mark.parametrize("text", ["", GROUP + 'load = ["busy-siblings"]\n'])
+LIVE_CANARY = SINGLE.replace("at =", 'role = "canary"\nat =').replace(
+    AT, f'{AT}, hazards = "hogs-each:2"'
+)
+
+
+@pytest.mark.parametrize("text", ["", GROUP + 'load = ["busy-siblings"]\n', LIVE_CANARY])
 def test_plan_without_possible_cells_is_refused(text: str) -> None:
     assert "names no cell" in error_of(HEAD + text).message
 
