@@ -190,6 +190,12 @@ def test_run_that_leaves_no_cell_is_a_fault_with_its_words(tmp_path: Path) -> No
     assert "no such plan" in done.stderr
 
 
+@pytest.mark.parametrize("end", ["sys.exit(99)", "sys.exit(130)", "os.abort()"])
+def test_run_that_breaks_off_has_no_cost(end: str, tmp_path: Path) -> None:
+    done = measured(f"{RUN}\nimport os\n{end}", tmp_path / "out")
+    assert "RigFaultError" in done.stderr
+
+
 def install_launcher(checkout: Path, script: str) -> None:
     program = checkout / "rig" / "rig"
     program.parent.mkdir()

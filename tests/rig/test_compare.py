@@ -15,7 +15,15 @@ from delayrig.model.cell import Cell, Programmer
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import FILE_NAME, CpuTime, Results, Verdict, read_results, write_results
+from delayrig.model.result import (
+    FILE_NAME,
+    CpuTime,
+    Results,
+    RunHeader,
+    Verdict,
+    read_results,
+    write_results,
+)
 
 from tests.rig.builders import (
     compare_folders,
@@ -226,11 +234,38 @@ def test_digests_that_are_not_this_cells_do_not_matter() -> None:
 LANES = {"virtual": DIGESTS, "live": {"kernel": "c" * 64, "initrd": "a" * 64, "cpu plugin": "1"}}
 
 
+def joined(headers: dict[str, RunHeader]) -> RunHeader:
+    """Returns the header of a run in several lanes, of which each has one of these."""
+    fakes = {lane: SimpleNamespace(header=lambda h=header: h) for lane, header in headers.items()}
+    return Lanes(fakes).header()  # type: ignore[arg-type]
+
+
 def header_of(lanes: dict[str, dict[str, str]]) -> dict[str, str]:
     """Returns the digests of a run in several lanes, of which each has these."""
-    headers = {lane: make_run_header(image_digests=held) for lane, held in lanes.items()}
-    fakes = {lane: SimpleNamespace(header=lambda h=header: h) for lane, header in headers.items()}
-    return Lanes(fakes).header().image_digests  # type: ignore[arg-type]
+    held = {lane: make_run_header(image_digests=digests) for lane, digests in lanes.items()}
+    return joined(held).image_digests
+
+
+CONFINED = {"confined": True, "lock": "same"}
+UNLOCKED = {"confined": False, "lock": "incomplete"}
+MOVED_ON = {"lock": "differs"}
+
+
+@pytest.mark.parametrize(
+    ("lanes", "both"),
+    [
+        ({"virtual": {}, "host": CONFINED}, CONFINED),
+        ({"virtual": {}, "live": UNLOCKED}, UNLOCKED),
+        ({"live": CONFINED, "host": UNLOCKED}, UNLOCKED),
+        ({"host": UNLOCKED, "virtual": MOVED_ON}, UNLOCKED | MOVED_ON),
+        ({"host": {"qemu_version": "", "libvirt_version": ""}, "live": {}}, {}),
+    ],
+)
+def test_header_of_several_lanes_has_what_any_of_them_lacks(
+    lanes: dict[str, dict[str, Any]], both: dict[str, Any]
+) -> None:
+    found = joined({lane: make_run_header(**changes) for lane, changes in lanes.items()})
+    assert found == make_run_header(cells_planned=found.cells_planned, **both)
 
 
 @pytest.mark.parametrize("order", [("virtual", "live"), ("live", "virtual")])

@@ -2,6 +2,7 @@
 """Coverage: the delay sites that cells reached, and the changed waits that no cell reached."""
 
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import msgspec
@@ -15,13 +16,18 @@ from delayrig.features.coverage.coverage import (
     Build,
     ChangedWait,
     ChangedWaits,
+    Coverage,
     Side,
     changed_waits,
     coverage_of,
 )
 from delayrig.features.coverage.reached import Chain, SeenCell
 from delayrig.features.coverage.runs import find_changed_waits, find_gate_coverage
-from delayrig.features.coverage.terminal import changed_wait_lines, changed_wait_words
+from delayrig.features.coverage.terminal import (
+    changed_wait_lines,
+    changed_wait_words,
+    print_coverage,
+)
 from delayrig.features.report.comparison import coverage_html
 from delayrig.model.delays import Delays, DelaysHeader, FunctionFacts, encode_delays
 from delayrig.model.platform import Arch
@@ -31,6 +37,7 @@ from delayrig.subjects.finder.finding import find_in
 from delayrig.subjects.saved_programs import FOLDER, programs_in, save_programs
 from delayrig.subjects.subject import PARTS, PROGRAM, Subject
 from msgspec.structs import replace
+from rich.console import Console
 
 from tests.rig import delay_programs as programs
 from tests.rig.builders import delay, make_cell, make_result, make_run_header, make_subject
@@ -236,6 +243,14 @@ def test_many_changed_waits_are_capped() -> None:
     lines = changed_wait_lines(changed)
     assert len(lines) < 12
     assert lines[-1] == "and 192 more, of which 192 in none"
+
+
+def test_changed_waits_are_named_once_for_several_programs() -> None:
+    said = StringIO()
+    coverages = [Coverage(subject=name, cells=1, sites=[]) for name in ("a", "b")]
+    changed = ChangedWaits(functions=0, changed=0, named=False, waits=[], why_not="unknown")
+    print_coverage(coverages, changed, Console(file=said))
+    assert said.getvalue().count("changed waits cannot be told: unknown") == 1
 
 
 # Tests with files on disk.

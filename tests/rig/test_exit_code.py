@@ -97,6 +97,7 @@ BLIND = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
         ([SKIPPED, PASS], 0),
         ([PASS], 0),
         ([SKIPPED, SKIPPED], 77),
+        ([], 4),
         # A tenth of the measured cells may be lost; skipped ones do not count.
         ([PASS] * 83 + [FAULT], 0),
         ([PASS] * 9 + [FAULT], 0),

@@ -138,6 +138,7 @@ def timed(work_ms: int, busy_ms: int, **changes: Any) -> CellResult:
         # It keeps the part busy for nothing, as an erase by 4 KiB does.
         ((700, 690), (160, 150), True),
         ((400, 390), (160, 150), False),
+        ((30, 10), (0, 10), True),
         # The job needs no time.
         ((1, 0), (1, 0), False),
     ],
@@ -167,6 +168,18 @@ def test_slow_cell_says_what_its_work_and_ours_took() -> None:
         "its work after the probe took 0.700 s, with part or link busy for 0.690 s;"
         " ours takes 0.160 s, with part or link busy for 0.150 s"
     )
+
+
+@pytest.mark.parametrize(
+    ("took", "said"),
+    [
+        ((29, 10), "its work took less than 3 times"),
+        ((30, 10), "our own flashrom takes nearly as long there"),
+        ((30, 0), "neither part nor link was busy"),
+    ],
+)
+def test_cell_that_is_not_slow_says_why(took: tuple[int, int], said: str) -> None:
+    assert why_not(timed(*took), timed(29, 10)).startswith(said)
 
 
 def test_slow_needs_a_flashrom_of_ours_that_does_the_job_and_says_so() -> None:

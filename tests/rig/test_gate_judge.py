@@ -443,6 +443,19 @@ def test_canary_that_the_machine_let_tell_nothing_may_answer_later() -> None:
     assert watched(CANARY, flown).exit_code == 99
 
 
+def test_cell_is_called_not_judged_only_if_its_canary_left_it_unjudged() -> None:
+    rounds_apart = watched(unheard(CANARY), unheard(CANARY))
+    judged = [cell for cell in rounds_apart.cells if cell.outcome is Outcome.PASS]
+    assert "live" in {cell.lane for cell in judged if cell.role == Role.MEASURE}
+    assert rounds_apart.unasked == []
+    real = timed(AFTER, name="r", lane="live", verdict=Verdict.TOO_SHORT)
+    silent = msgspec.structs.replace(unheard(CANARY), id="other")
+    decision = decided([timed(BEFORE)], [timed(AFTER), real, silent])
+    assert [cell.outcome for cell in decision.cells if cell.id == real.id] == ["unseen"]
+    (line,) = decision.unasked
+    assert line == "r (lane live): its canary gave no answer: this machine could not keep up"
+
+
 def test_canary_without_an_answer_is_asked_again() -> None:
     silent, told = run_of(unheard(CANARY), CONTROL), run_of(CANARY)
     assert unanswered([silent]) == {CANARY.id}

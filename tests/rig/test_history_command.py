@@ -24,12 +24,13 @@ from delayrig.features.history.address import (
     without_passwords,
 )
 from delayrig.features.history.recording import HistoryOptions, record_gate, record_run
-from delayrig.features.history.store import History
+from delayrig.features.history.store import History, explained
 from delayrig.features.history.table import TableFormat, table_of, write_table
 from delayrig.model.result import Results, write_results
 from delayrig.setup.clean import history_file
 from msgspec import json as msgspec_json
 from pyarrow import csv, parquet
+from sqlalchemy.exc import OperationalError
 
 from tests.rig.history_builders import address_of, finished, history_of, make_run
 from tests.rig.postgres_server import PASSWORD, Server
@@ -244,6 +245,39 @@ def test_wrong_password_and_missing_database_are_told_without_the_password(
             History(address_of(url)).entries(Choice())
         assert says in raised.value.hint
         assert "wr0ng" not in raised.value.message + raised.value.hint
+
+
+SERVER = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("attempt to write a readonly database", "make it and its folder writable"),
+        ("Read-only file system", "make it and its folder writable"),
+        ("cannot execute INSERT in a read-only transaction", "a user who may write"),
+        ("database or disk is full", "free some space"),
+        ("database disk image is malformed", ".recover"),
+        ("database is locked", "end that program"),
+        (f'{SERVER}FATAL:  password authentication failed for user "me"', "user and password"),
+        (f"{SERVER}fe_sendauth: no password supplied", "user and password"),
+        (f'{SERVER}FATAL:  database "passwords" does not exist', "createdb"),
+        (f'{SERVER}FATAL:  role "me" does not exist', "createdb"),
+        (f"{SERVER}Connection refused\n\tIs the server running on that host?", "start the server"),
+        (f"{SERVER}timeout expired", "start the server"),
+        ("connection timeout expired", "start the server"),
+        ("failed to resolve host 'nowhere': [Errno -2] Name unknown", "start the server"),
+        ("server closed the connection unexpectedly", "start the server"),
+        (f"{SERVER}FATAL:  sorry, too many clients already", "documentation of its database"),
+        (f'{SERVER}FATAL:  no pg_hba.conf entry for host "::1"', "documentation of its database"),
+        ('relation "rig_run" does not exist', "name another"),
+        ("no such table: rig_run", "name another"),
+    ],
+)
+def test_message_of_a_database_has_the_hint_that_fits(message: str, says: str) -> None:
+    with pytest.raises(BadInputError) as raised, explained("x"):
+        raise OperationalError("SELECT", {}, Exception(message))
+    assert says in raised.value.hint
 
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:

@@ -254,8 +254,18 @@ def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() 
         assert [cell.subject for cell in measured(cells)] == ["bundled", name]
 
 
-def test_page_has_a_row_for_each_build_that_ran_with_what_was_said_of_it() -> None:
-    assert answered(Kind.UNSAFE).builds == []
+@pytest.mark.parametrize("disguise", ["", "stripped:"])
+@pytest.mark.parametrize("cells", [[], [{"verdict": Verdict.SKIPPED}]], ids=["no cell", "skipped"])
+def test_build_that_was_not_run_is_not_answered(disguise: str, cells: list[dict[str, Any]]) -> None:
+    ours = [result(f"{disguise}known-bad:x", **changes) for changes in cells]
+    run = Results(run=make_run_header(), cells=[result("bundled"), *ours, *WATCH])
+    answer = answer_all(run, [mistake(Kind.LEGAL)], disguise)
+    assert [build.right for build in answer.builds] == [False]
+    assert answer.exit_code is ExitCode.INCONCLUSIVE
+    assert summary(answer).startswith("0 of 1 builds")
+
+
+def test_page_has_a_row_for_each_build_with_what_was_said_of_it() -> None:
     page = known_bad_page(answered(Kind.UNSAFE, result("known-bad:x", **SHORT))).decode()
     assert "Class unsafe" in page
     assert "RDID came too early" in page

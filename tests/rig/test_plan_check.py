@@ -140,6 +140,44 @@ def test_wrong_word_of_a_role_or_rule_is_named_even_if_nothing_matches(
 
 
 @pytest.mark.parametrize(
+    ("key", "pattern", "remedy"),
+    [
+        ("chip", "W25Q128JVV", "'W25Q128JV'"),
+        ("chip", "M25Q*", "rig/rig chips"),
+        ("load", "bussy-siblings", "'busy-siblings'"),
+        ("load", "bussy*", "busy-siblings"),
+        ("timers", "lowres", "'low-res'"),
+        ("kernel", "6.13", "6.12"),
+        ("lane", "vitual", "'virtual'"),
+        ("arch", "arm", "arm64"),
+        ("job", "wrte*", "'write'"),
+        ("corner", "slow:1", "slow:FACTOR"),
+        ("corner", "drow:*", "draw:SEED"),
+        ("hazards", "low-res-timers+singals:*", "signals"),
+        ("hazards", "signals", "signals:RATE"),
+    ],
+)
+def test_pattern_of_a_rule_that_no_value_can_match_names_key_and_remedy(
+    key: str, pattern: str, remedy: str
+) -> None:
+    error = error_of(HEAD + SINGLE + rule(f'{key} = "{pattern}"', "any"))
+    assert f"key 'rule[0].when.{key}'" in error.message
+    assert remedy in error.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "pattern"),
+    [
+        *(("chip", "W25*"), ("corner", "slow:[23]"), ("corner", "*:7"), ("kernel", "6.1?")),
+        *(("hazards", "*"), ("hazards", "none"), ("hazards", "sig*0+[l]ink:*+stop-cont:1?")),
+        *(("name", "other"), ("subject", "path:elsewhere")),
+    ],
+)
+def test_pattern_of_a_rule_may_match_no_cell_of_the_plan(key: str, pattern: str) -> None:
+    assert len(cells_of(HEAD + SINGLE + rule(f'{key} = "{pattern}"', "any"))) == 2
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("mips = [250]", 'mips = ["fast"]'),
@@ -164,7 +202,12 @@ def test_missing_or_empty_dimension_is_named(key: str, strength: str) -> None:
     assert f"key 'group[0].over.{key}' is empty" in error.message
 
 
-@pytest.mark.parametrize("text", ["", GROUP + 'load = ["busy-siblings"]\n'])
+LIVE_CANARY = SINGLE.replace("at =", 'role = "canary"\nat =').replace(
+    AT, f'{AT}, hazards = "hogs-each:2"'
+)
+
+
+@pytest.mark.parametrize("text", ["", GROUP + 'load = ["busy-siblings"]\n', LIVE_CANARY])
 def test_plan_without_possible_cells_is_refused(text: str) -> None:
     assert "names no cell" in error_of(HEAD + text).message
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Thresholds: the rule at its boundaries, users' values and programs, figures, and folders."""
 
+import asyncio
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.features.threshold.answer import answer_of
@@ -33,16 +35,24 @@ from delayrig.features.threshold.recommend import (
 )
 from delayrig.features.threshold.recommendation_text import share
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
-from delayrig.features.threshold.trials import Trials, claim_folder, plan_trials, rig_digest
+from delayrig.features.threshold.trials import (
+    Trials,
+    claim_folder,
+    plan_trials,
+    rig_digest,
+    run_trials,
+)
 from delayrig.model.cell import Cell, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import Verdict
+from delayrig.model.result import Results, Verdict, write_results
 from delayrig.plan.request import Request
+from delayrig.run.resume import CELL, RESULT
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
-from tests.rig.builders import make_cell, make_result
+from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.test_host_lane import Silent
 
 MS = 1_000_000
 
@@ -351,6 +361,23 @@ def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> N
     trials = trials_in(tmp_path, cells, candidate(1))
     assert [cell.seed for cell in trials.cells(1)] == [1, 1]
     assert [(cell.subject, cell.seed) for cell in trials.cells(2)] == [("path:/f-1", 2)]
+
+
+def test_round_is_whole_though_its_last_start_stored_only_the_cells_that_it_ran(
+    tmp_path: Path,
+) -> None:
+    cells = [make_cell(subject="path:/f-1"), make_cell(subject="path:/f-1", chip="M25P80")]
+    trials = trials_in(tmp_path, cells, candidate(1))
+    for number in (1, 2):
+        for cell in trials.cells(number):
+            folder = trials.folder(number) / cell.id
+            folder.mkdir(parents=True)
+            write_json(folder / CELL, cell)
+            write_json(folder / RESULT, make_result(cell))
+        ran = [make_result(cells[1])] if number == 1 else list(map(make_result, cells))
+        write_results(Results(run=make_run_header(), cells=ran), trials.folder(number))
+    for results in asyncio.run(run_trials(trials, find_paths(), Silent())):
+        assert [result.id for result in results.cells] == [cell.id for cell in cells]
 
 
 def test_coarse_timers_are_looked_at_in_each_guest_without_running_jobs_there() -> None:

@@ -226,18 +226,20 @@ def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> i
     return UNNOTICED if unnoticed or not chosen else MISSED
 
 
-def parse() -> argparse.Namespace:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wait", nargs="*", metavar="PATH:LINE", help="all of them without one")
     parser.add_argument("--meson", default="meson", help="the meson to build with")
     parser.add_argument("--record", type=Path, help="a file that gets a line of JSON a wait")
     parser.add_argument("--list", action="store_true", help="only list the waits")
-    return parser.parse_args()
+    return parser
 
 
 def main() -> int:
-    options = parse()
+    options = make_parser().parse_args()
     waits = all_waits(CHECKOUT)
+    if unknown := set(options.wait) - {wait.name for wait in waits}:
+        make_parser().error(f"there is no wait at {', '.join(sorted(unknown))}; --list has them")
     chosen = [wait for wait in waits if wait.name in options.wait or not options.wait]
     if options.list:
         print(*(wait.name for wait in chosen), sep="\n")

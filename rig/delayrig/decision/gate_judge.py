@@ -93,14 +93,15 @@ def decide(
     theirs, ours = _by_place(baseline), _by_place(candidate)
     watching = _watching_by_id(candidate)
     unlike = _unlike(baseline[0].run, candidate[0].run) if theirs else [NOTHING_BESIDE]
+    beside = _beside(candidate)
     exact = sum(cells[0].lane == EXACT_LANE for cells in ours.values())
     judge = _Judge(
         limits=terms.limits,
         comparable=not unlike,
         stored=bool(terms.stored),
         absolute=terms.absolute,
-        beside=_beside(candidate),
-        unheard=_unheard_lanes(watching.values()),
+        beside=beside,
+        unheard=_unheard_lanes(watching.values(), beside),
         cut=lengths_cut(chain(*theirs.values())),
         intervals=2 * (len(ours) - exact),  # one of time, one of CPU time
         floor_ns=floor_of(exact),
@@ -174,8 +175,10 @@ def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
     return FaultGroup(fault=fault, cells=[*names], rerun=cell.rerun)
 
 
-def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
-    """Returns the lanes of real time whose canary or control gave no answer, with the reason."""
+def _unheard_lanes(
+    watching: Iterable[Sequence[CellResult]], beside: frozenset[str]
+) -> dict[str, str]:
+    """Returns the lanes of `beside` whose canary or control gave no answer, with the reason."""
     found: dict[str, str] = {}
     heard = set()
     for rounds in watching:
@@ -185,7 +188,7 @@ def _unheard_lanes(watching: Iterable[Sequence[CellResult]]) -> dict[str, str]:
         else:
             heard.add((lane, role))
     whole = [lane for lane in found if all((lane, role) in heard for role in WATCHING)]
-    return {lane: why for lane, why in found.items() if lane not in whole}
+    return {lane: why for lane, why in found.items() if lane in beside and lane not in whole}
 
 
 def _not_judged(cells: Iterable[GateCell], unheard: Mapping[str, str]) -> list[str]:
@@ -380,7 +383,7 @@ class _Judge:
     beside: frozenset[str]
     """The lanes in real time whose cells are judged for safety alone."""
     unheard: Mapping[str, str]
-    """By lane: why its canary or control gave no answer."""
+    """By lane of `beside`: why its canary or control gave no answer, so no cell is judged."""
     cut: Mapping[str, range]
     intervals: int
     """The number of intervals of all comparisons in real time."""
@@ -393,7 +396,7 @@ class _Judge:
         if lost:
             return _gate_cell(lost[0], Outcome.RIG_FAULT, lost[0].reason, before=before)
         worst = _worst(candidate)
-        if worst.lane in self.unheard and worst.lane in self.beside:
+        if worst.lane in self.unheard:
             why = f"not judged: {self.unheard[worst.lane]}"
             return _gate_cell(worst, Outcome.UNSEEN, why, before=before)
         faults = compare_faults(None if self.absolute else before, worst, self.cut)

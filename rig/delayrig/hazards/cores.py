@@ -13,7 +13,8 @@ from delayrig.model.kinds.hazard import Hotplugs, Migrations, Moved
 from delayrig.model.lane import REAL_TIME, LaneName
 from delayrig.model.speed import Origin, moment_in
 
-LATE_NS_MAX = 100_000_000
+MOVED_LATE_NS_MAX = 100_000_000
+"""The most by which a move on the live lane may be late, by the clock of a busy machine."""
 
 
 class Migrate(Hazard):
@@ -64,12 +65,12 @@ class Move(Hazard):
             return ""
         due_ns = since_ns + int(self.when.after_ms) * NS_PER_MS
         if moved is None:
-            lived = ended.t_ns > due_ns + LATE_NS_MAX
+            lived = ended.t_ns > due_ns + MOVED_LATE_NS_MAX
             return "the subject was not moved" if lived else ""
         if moved.core != fastest_core(cell.mips):
             return f"the subject was moved to core {moved.core}"
         late_ns = moved.t_ns - due_ns
-        return "the subject was moved too late" if late_ns > LATE_NS_MAX else ""
+        return "the subject was moved too late" if late_ns > MOVED_LATE_NS_MAX else ""
 
 
 def fastest_core(speeds: Sequence[float]) -> int:

@@ -31,8 +31,9 @@ def exit_code_of_run(
 ) -> ExitCode:
     """Returns the gravest code of all; a run in which every measured cell was skipped is skipped.
 
-    Without a working canary and control nothing shows that the rig detects mistakes. If the rig
-    lost only a few measured cells, the others give the answer.
+    A run without cells is inconclusive. Without a working canary and control nothing shows
+    that the rig detects mistakes. If the rig lost only a few measured cells, the others give the
+    answer.
     """
     cells = list(cells)
     few_lost = not too_many_lost(cells)
@@ -42,8 +43,10 @@ def exit_code_of_run(
     for grave in (ExitCode.RIG_FAULT, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE):
         if grave in codes:
             return grave
+    if not cells:
+        return ExitCode.INCONCLUSIVE
     measured = [cell for cell in cells if cell.role == Role.MEASURE] or cells
-    if measured and all(cell.exit_code is ExitCode.SKIPPED for cell in measured):
+    if all(cell.exit_code is ExitCode.SKIPPED for cell in measured):
         return ExitCode.SKIPPED
     return ExitCode.PASS
 

@@ -15,6 +15,9 @@ from delayrig.model.result import NotProvided, RunHeader
 from delayrig.plan.request import Request
 from delayrig.subjects.subject import Subject
 
+LOCK_STATES = ("same", "incomplete", "differs")
+"""The states of `RunHeader.lock`, the gravest last."""
+
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
     """Returns the lane of the request's cells, ready to run them; `Lanes` if they name several."""
@@ -64,7 +67,8 @@ class Lanes:
         """Returns the header of the exact lane, else of the first, with the inputs of the others.
 
         An input of another lane is added if it is missing or different in that header. Its name
-        then begins with its lane.
+        then begins with its lane. The lanes are confined if each that can be is confined, and as
+        locked if each of them is.
         """
         headers = {name: lane.header() for name, lane in self.lanes.items()}
         first = headers.get(EXACT_LANE) or next(iter(headers.values()))
@@ -75,8 +79,14 @@ class Lanes:
             if first.image_digests.get(what) != digest
         }
         missing = {n.what: n for header in headers.values() for n in header.not_provided}
+        confined = [h.confined for h in headers.values() if h.confined is not None]
         return msgspec.structs.replace(
             first,
+            # The host lane has no version; all others have the same.
+            qemu_version=max(header.qemu_version for header in headers.values()),
+            libvirt_version=max(header.libvirt_version for header in headers.values()),
+            lock=max((header.lock for header in headers.values()), key=LOCK_STATES.index),
+            confined=all(confined) if confined else None,
             image_digests={**digests, **first.image_digests},
             not_provided=list(missing.values()),
             cells_planned=sum(header.cells_planned for header in headers.values()),

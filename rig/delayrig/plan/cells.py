@@ -60,19 +60,19 @@ def plan_cells(
                 f"{source}: two cells are called {cell.id!r}, and differ in role or expectation",
                 hint="give one of them another name",
             )
-    if not unique:
-        raise BadInputError(
-            f"{source}: names no cell",
-            hint="add a [[group]] or a [[cell]], and `subjects` if they name none themselves",
-        )
     chosen = list(unique.values())
-    if programmers:
+    if programmers and chosen:
         chosen = _by_programmers(chosen, programmers, checked)
     cells = [
         cell
         for cell in chosen
         if cell.role is Role.MEASURE or not refusal_on(cell.lane, cell.hazards)
     ]
+    if not cells:
+        raise BadInputError(
+            f"{source}: names no cell",
+            hint="add a [[group]] or [[cell]] to measure, and `subjects` if they name none",
+        )
     for cell in cells:
         check_cell(cell, checked.chips[cell.chip], source)
     return cells

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rules of a plan. A violation is reported with file, key and a remedy."""
 
+import fnmatch
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,14 @@ import msgspec
 
 from delayrig.base.errors import BadInputError, UnknownNameError
 from delayrig.base.paths import Paths
-from delayrig.hazards import cores_needed, hazard_of, ordered_hazards, parse_hazards
+from delayrig.hazards import (
+    KINDS,
+    cores_needed,
+    hazard_of,
+    ordered_hazards,
+    parse_hazards,
+    split_words,
+)
 from delayrig.model.cell import Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.corner import FORMS, Corner, is_corner
@@ -28,6 +36,7 @@ from delayrig.plan.schema import (
     Load,
     Owner,
     Plan,
+    Rule,
     Single,
     Timers,
     own_subjects,
@@ -46,7 +55,10 @@ CHOICES: dict[str, type[StrEnum]] = {
     "kernel": GuestKernel,
     "programmer": Programmer,
     "arch": Arch,
+    "lane": LaneName,
 }
+OPEN: dict[str, Sequence[str]] = {"corner": FORMS, "hazards": [kind.name for kind in KINDS]}
+"""The forms of values that may hold a number after `:`."""
 
 C = TypeVar("C", bound=StrEnum)
 
@@ -105,7 +117,7 @@ def check_plan(
         if own:
             _Check(checked, own).single(single, f"cell[{number}]")
     for number, rule in enumerate(plan.rule):
-        on_main.choice(Expect, rule.expect, f"rule[{number}].expect")
+        on_main.rule(rule, f"rule[{number}]")
     _check_subjects(plan, source, given, recipes)
     return checked
 
@@ -165,6 +177,27 @@ class _Check:
                 hint=f"set '{key}.at.cores' to {cores_needed(hazards_of(row))} or more",
             )
         self._corners(single, factors, f"{key}.at")
+
+    def rule(self, rule: Rule, key: str) -> None:
+        self.choice(Expect, rule.expect, f"{key}.expect")
+        for field, pattern in msgspec.structs.asdict(rule.when).items():
+            for part in split_words(pattern) if field == "hazards" else [pattern]:
+                self._pattern(field, part, f"{key}.when.{field}")
+
+    def _pattern(self, field: str, pattern: str, key: str) -> None:
+        """Checks that some value could match, in this plan or another. Names may be any."""
+        beginning = re.split(r"[*?[]", pattern)[0]
+        name, colon, _ = beginning.partition(":")
+        if beginning == pattern:
+            self._value(field, pattern, key)
+        elif forms := OPEN.get(field):
+            names = [form.partition(":")[0] for form in forms]
+            if not (name in names if colon else any(one.startswith(name) for one in names)):
+                raise self._unknown(key, pattern, forms)
+        elif field == "chip" or field in CHOICES:
+            known: Iterable[str] = self._chips if field == "chip" else CHOICES[field]
+            if not fnmatch.filter(known, pattern):
+                raise self._unknown(key, pattern, known)
 
     def _owner(self, owner: Owner, key: str) -> None:
         if not NAME.fullmatch(owner.name):
@@ -260,24 +293,23 @@ class _Check:
             case "cores" if value not in CORES_KNOWN:
                 raise self._error(f"'{key}' is {value}", hint="guests have 1, 2 or 4 cores")
             case "chip" if value not in self._chips:
-                raise UnknownNameError(
-                    f"{self._source}: key '{key}': unknown chip {value!r}",
-                    value,
-                    self._chips,
-                    what="chips",
-                    listed_by="`rig/rig chips`",
-                )
+                raise self._unknown(key, value, self._chips)
             case "corner" if not is_corner(value):
                 raise self._unknown(key, value, FORMS)
             case "hazards":
                 with self._named(key):
                     parse_hazards(value)
-            case "job" | "timers" | "load" | "kernel" | "programmer" | "arch":
+            case "job" | "timers" | "load" | "kernel" | "programmer" | "arch" | "lane":
                 self.choice(CHOICES[field], value, key)
 
     def _unknown(self, key: str, value: str, known: Iterable[str]) -> BadInputError:
+        what, listed_by = ("chip", "`rig/rig chips`") if known is self._chips else ("value", "")
         return UnknownNameError(
-            f"{self._source}: key '{key}': unknown value {value!r}", value, known, what="values"
+            f"{self._source}: key '{key}': unknown {what} {value!r}",
+            value,
+            known,
+            what=f"{what}s",
+            listed_by=listed_by,
         )
 
     def _error(self, what: str, *, hint: str) -> BadInputError:

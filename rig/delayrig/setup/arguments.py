@@ -110,8 +110,9 @@ def read_request(arguments: Sequence[str]) -> Request:
     ours, archive = _take_archive(arguments[:end])
     rest = arguments[end:]
     kept = [argument for argument in ours if argument not in LAUNCHER_OPTIONS]
+    command = next((argument for argument in kept if not argument.startswith("-")), None)
     request = Request(
-        command=next((argument for argument in kept if not argument.startswith("-")), None),
+        command=command,
         passed=(*kept, *rest),
         yes="--yes" in ours,
         no_install="--no-install" in ours,
@@ -124,12 +125,12 @@ def read_request(arguments: Sequence[str]) -> Request:
         if_needed="--if-needed" in ours,
         # The last --lane counts, as the rig will read it. Commands without --lane may have --host.
         needs_guests=values_of("--lane", ours)[-1:] != ["host"] and "--host" not in ours,
-        for_tests="--tests" in ours and "setup" in ours,
-        packages_only="--packages" in ours and "setup" in ours,
+        for_tests="--tests" in ours and command == "setup",
+        packages_only="--packages" in ours and command == "setup",
         in_container="--container" in ours,
-        imported=next(iter(values_of("--import", kept)), "") if "images" in kept[:1] else "",
-        sha256=_sha256(kept) if "images" in kept[:1] else "",
-        extras=tuple(values_of(EXTRA_OPTION, kept)) if "setup" in kept[:1] else (),
+        imported=next(iter(values_of("--import", kept)), "") if command == "images" else "",
+        sha256=_sha256(kept) if command == "images" else "",
+        extras=tuple(values_of(EXTRA_OPTION, kept)) if command == "setup" else (),
         archive=archive,
         version=kept[:1] == ["--version"],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),

@@ -154,17 +154,17 @@ def open_console(
 
 
 def human_size(size_bytes: int) -> str:
-    """Returns the size with three digits at most: `312 MB`."""
+    """Returns the size with three digits at most below 1000 GB: `312 MB`."""
     for unit, unit_bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size_bytes >= unit_bytes:
-            size = size_bytes / unit_bytes
-            return f"{size:.1f} {unit}" if size < 10 else f"{size:.0f} {unit}"
+        size = size_bytes / unit_bytes
+        if size >= 0.9995:  # 999.5 of the next unit would round to 1000.
+            return f"{size:.1f} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
     return f"{size_bytes} bytes"
 
 
 def human_time(seconds: float) -> str:
     """Returns the time as `0.4 s`, `43 s` or `2 min 3 s`."""
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -207,7 +207,8 @@ def test_file_with_another_digest_than_the_user_knows_is_refused(tmp_path: Path)
 def test_digest_is_64_hexadecimal_digits() -> None:
     with pytest.raises(UsageError, match="64 hexadecimal digits"):
         read_request(["images", "--import", "FILE", "--sha256", "7"])
-    assert read_request(["images", "--import", "FILE", "--sha256", "a" * 64]).sha256 == "a" * 64
+    request = read_request(["-v", "images", "--import", "FILE", "--sha256", "a" * 64])
+    assert (request.imported, request.sha256) == ("FILE", "a" * 64)
 
 
 def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None:

@@ -196,8 +196,11 @@ def test_job_that_fails_shows_its_end_and_its_log_and_one_that_fills_the_disk_sa
 def test_sizes_and_times_read_well() -> None:
     sizes = [human_size(size_bytes) for size_bytes in (0, 999, 1200, 312_000_000)]
     assert sizes == ["0 bytes", "999 bytes", "1.2 kB", "312 MB"]
-    times = [human_time(seconds) for seconds in (0.42, 43.2, 60, 123)]
-    assert times == ["0.4 s", "43 s", "1 min 0 s", "2 min 3 s"]
+    sizes = [human_size(size_bytes) for size_bytes in (9_949, 9_950, 999_499, 999_500, 10**9 - 1)]
+    assert sizes == ["9.9 kB", "10 kB", "999 kB", "1.0 MB", "1.0 GB"]
+    assert human_size(999_500_000_000) == "1000 GB"
+    times = [human_time(seconds) for seconds in (0.42, 9.94, 9.96, 43.2, 59.5, 60, 123)]
+    assert times == ["0.4 s", "9.9 s", "10 s", "43 s", "1 min 0 s", "1 min 0 s", "2 min 3 s"]
 
 
 def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:

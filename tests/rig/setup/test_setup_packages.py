@@ -202,6 +202,9 @@ def test_packages_of_the_tests_are_asked_for_by_the_tests_alone() -> None:
 def test_setup_for_tests_takes_their_packages_after_everything_else() -> None:
     assert read_request(["setup", "--if-needed", "--tests"]).for_tests
     assert not read_request(["run", "--tests"]).for_tests
+    assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).for_tests
+    assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).packages_only
+    assert read_request(["-v", "setup", "--extra", "cluster"]).extras == ("cluster",)
     assert (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT) == TEST_STEPS
 
 

@@ -35,10 +35,11 @@ def coverage_sentence(coverage: Coverage) -> str:
 def print_coverage(
     coverages: Sequence[Coverage], changed: ChangedWaits | None, console: Console
 ) -> None:
-    for coverage in coverages:
+    for number, coverage in enumerate(coverages):
         label = f"{coverage.subject}: " if len(coverages) > 1 else ""
         say(console, f"{label}{coverage_sentence(coverage)}", style="bold")
-        say(console, *(changed_wait_lines(changed) if changed else ()))
+        if changed and number == 0:
+            say(console, *changed_wait_lines(changed))
         console.print(_table(coverage.sites))
 
 

@@ -36,7 +36,9 @@ FILE_NAME = "faults.json"
 @number_option("--seed", 1, "Seed of the faults.", click.IntRange(0))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
 @number_option("--jobs", 8, "Runs at a time.")
-@number_option("--limit-s", 60, "A run that lasts longer counts as hung.", click.FloatRange(1))
+@number_option(
+    "--limit-s", 60, "A run that lasts longer is hung, or slow if at work.", click.FloatRange(1)
+)
 @answers
 def faults(
     names: tuple[str, ...],

@@ -86,9 +86,11 @@ def _why_not_slow(result: CellResult, own: CellResult) -> str:
     if not own.job_done:
         return "our own flashrom cannot do that job there, so there is nothing to compare with"
     needs_ns = needed_ns(own) if result.unfinished else min(needed_ns(result), needed_ns(own))
-    if not work_ns(result) >= SLOW_TIMES * needs_ns > 0:
+    if needs_ns == 0:
+        return "neither part nor link was busy, so it is unknown what the job needs"
+    if work_ns(result) < SLOW_TIMES * needs_ns:
         return f"its work took less than {SLOW_TIMES} times what part and link need"
-    if not work_ns(result) >= OWN_TIMES * work_ns(own) > 0:
+    if work_ns(result) < OWN_TIMES * work_ns(own):
         return "our own flashrom takes nearly as long there"
     return ""
 

@@ -4,6 +4,7 @@
 A run is kept completely or not at all, and comes back unchanged.
 """
 
+import re
 import sqlite3
 import zlib
 from collections import Counter
@@ -48,8 +49,11 @@ WAIT_S = 30
 CONNECT_S = 5
 ANOTHER = "or name another with --history URL or $FLASHROM_RIG_HISTORY"
 HINTS = {
-    "readonly": ("is read-only", f"make it and its folder writable, {ANOTHER}"),
-    "read-only": ("is read-only", f"ask for a user who may write there, {ANOTHER}"),
+    "readonly|read-only file system": (
+        "is read-only",
+        f"make it and its folder writable, {ANOTHER}",
+    ),
+    "read-only transaction": ("is read-only", f"ask for a user who may write there, {ANOTHER}"),
     "permission denied": ("may not be used by this user", f"grant it the rights, {ANOTHER}"),
     "disk is full": ("no space is left", f"free some space there, {ANOTHER}"),
     "no space left": ("no space is left", f"free some space there, {ANOTHER}"),
@@ -66,12 +70,25 @@ HINTS = {
         "could not be opened",
         f"its folder must exist, and you must be allowed to write to it, {ANOTHER}",
     ),
-    "password": ("does not let this user in", "check user and password of the URL"),
-    "does not exist": ("is not there", "create that database or role first (createdb)"),
-    "connection": ("does not answer", "start the server, or check host and port of the URL"),
-    "no such table": ("is no history of the rig's", "name another; this one is as it was"),
+    "password (?:authentication|supplied)": (
+        "does not let this user in",
+        "check user and password of the URL",
+    ),
+    '(?:database|role) ".*" does not exist': (
+        "is not there",
+        "create that database or role first (createdb)",
+    ),
+    "is the server running|connection refused|timeout expired|failed to resolve|closed the"
+    " connection|connection is (?:lost|closed)|terminating connection": (
+        "does not answer",
+        "start the server, or check host and port of the URL",
+    ),
+    'no such table|relation ".*" does not exist': (
+        "is no history of the rig's",
+        "name another; this one is as it was",
+    ),
 }
-"""The cause and advice for each word of a database's message; the first match counts."""
+"""The cause and advice by a pattern of a database's message; the first match counts."""
 ROWS_AT_ONCE = 1000
 
 
@@ -151,8 +168,8 @@ def explained(label: str) -> Iterator[None]:
 
 def _explained(label: str, message: str) -> BadInputError:
     first = message.strip().partition("\n")[0]
-    for word, (what, hint) in HINTS.items():
-        if word in message.lower():
+    for pattern, (what, hint) in HINTS.items():
+        if re.search(pattern, message.lower()):
             return BadInputError(f"history {label}: {what}: {first}", hint=hint)
     return BadInputError(
         f"history {label}: {first}", hint=f"see the documentation of its database, {ANOTHER}"

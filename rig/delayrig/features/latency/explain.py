@@ -17,6 +17,7 @@ from delayrig.features.latency.result import (
     Series,
 )
 from delayrig.judge.trust import NOT_KEPT_PART_MAX
+from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import WINDOW_MS
 
 MARK = " *"
@@ -29,7 +30,6 @@ SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
 """A wait ended at a tick if it lasted a whole number of ticks, to this fraction of a tick."""
-SLACK_NS = 50_000
 EXAMPLE_NS = 1_200_000
 TRIED_NS = 100_000
 SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -104,9 +104,11 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
         if each.statistics
     }
     return [
-        SlackCut(request_ns=length_ns, usual=found[length_ns, SLACK_NS], least=found[length_ns, 1])
+        SlackCut(
+            request_ns=length_ns, usual=found[length_ns, USUAL_SLACK_NS], least=found[length_ns, 1]
+        )
         for length_ns in sorted({length_ns for length_ns, _ in found})
-        if {(length_ns, SLACK_NS), (length_ns, 1)} <= found.keys()
+        if {(length_ns, USUAL_SLACK_NS), (length_ns, 1)} <= found.keys()
     ]
 
 
@@ -196,7 +198,7 @@ def say_growth(machine: MachineReport) -> Said | None:
 def say_seed_growth(sleep_ms: Sequence[int], late_us: Sequence[float]) -> str:
     """Subtracts what the kernel allows from the figures of others, and describes the rest."""
     left = [
-        late - max(SLACK_NS / 1e3, ms * 1e3 * SELECT_SLACK)
+        late - max(USUAL_SLACK_NS / 1e3, ms * 1e3 * SELECT_SLACK)
         for ms, late in zip(sleep_ms, late_us, strict=True)
     ]
     rest = ", ".join(
@@ -323,7 +325,7 @@ def _is_usual_sleep(series: Series) -> bool:
     """Returns True for a sleep of 100 us on a machine that is idle and left as it is."""
     changed = series.eaters or series.governor or series.hold_us is not None
     is_sleep = series.kind is Kind.WAIT and series.wait in SLEEPS
-    is_length = series.request_ns == TRIED_NS and series.slack_ns in (0, SLACK_NS)
+    is_length = series.request_ns == TRIED_NS and series.slack_ns in (0, USUAL_SLACK_NS)
     return is_sleep and is_length and not changed
 
 

@@ -17,7 +17,6 @@ from delayrig.base.scratch import ScratchFolder
 from delayrig.features.latency.place import (
     CYCLIC_LINE,
     CYCLIC_OUTPUT,
-    USUAL_SLACK_NS,
     Line,
     MissingError,
     PlaceFacts,
@@ -26,6 +25,7 @@ from delayrig.features.latency.place import (
 )
 from delayrig.features.latency.profile import GuestProfile, LiveProfile
 from delayrig.features.latency.program_output import parse_lines
+from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec

@@ -11,11 +11,6 @@ from delayrig.model.lane import LaneName
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 Line = dict[str, Any]
 """A line of the measuring program's output."""
-USUAL_SLACK_NS = 50_000
-"""The timer slack that processes inherit from init.
-
-The agent is a real-time process, so its children have none.
-"""
 CYCLIC_OUTPUT = "/tmp/cyclictest.json"
 CYCLIC_ENTRY = "cyclictest.json"
 CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"

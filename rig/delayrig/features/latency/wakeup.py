@@ -16,6 +16,7 @@ from delayrig.cli.verbosity import note
 from delayrig.features.latency.program_output import parse_lines
 from delayrig.hazards.speed import SLOWEST_PART
 from delayrig.judge.trust import pace_fault
+from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, LiveGuest, run_program
 from delayrig.machine.live_image import provide_live_image
@@ -26,7 +27,6 @@ from delayrig.subjects.subject import Subject, provide_latency_program
 
 SCHEMA = 1
 REQUEST_NS = 10_000_000
-SLACK_NS = 50_000
 REHEARSED = 5
 DEADLINE_MS = 120_000
 
@@ -60,7 +60,8 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def series_words(count: int, eaters: int) -> list[str]:
     """Returns the series for the measuring program: alone first, then beside the loops."""
-    plain = f"wait:wait=nanosleep,request_ns={REQUEST_NS},count={count},slack_ns={SLACK_NS},cpu=0"
+    ordinary = f"slack_ns={USUAL_SLACK_NS}"
+    plain = f"wait:wait=nanosleep,request_ns={REQUEST_NS},count={count},{ordinary},cpu=0"
     return [plain, f"{plain},eaters={eaters}"]
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from delayrig.base.atomic_file import write_json
 from delayrig.base.die_with_parent import become_subreaper
-from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.lanes.stages import ENDED as JOB
@@ -46,6 +46,8 @@ BEGINNINGS = (("set-up: ", None), ("making snapshot ", "snapshots"), ("making ",
 """The prefix of a line that begins a stage, and the stage's name; None: the rest of the line."""
 LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
+ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE, ExitCode.SKIPPED)
+"""The exit codes of a run that was finished."""
 END_S = 60
 """The time that a run may take to end after the signal."""
 
@@ -332,7 +334,7 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
     wall_s = time.monotonic() - began_s
     _reap_all()
     ended_s = sorted(path.stat().st_mtime for path in out.glob(f"*/{RESULT}"))
-    if not ended_s:
+    if done.returncode not in ANSWERS or not ended_s:
         raise RigFaultError(f"{' '.join(command)}: {done.stderr.strip()}", hint="rig/rig doctor")
     return RunCost(
         cells=len(ended_s),

@@ -14,7 +14,7 @@ from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Decision, GateCell, Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.model.cell import WATCHING, Cell, Role
-from delayrig.model.result import Results, RunHeader
+from delayrig.model.result import Results, RunHeader, Verdict
 from delayrig.present.tables import Table
 from delayrig.subjects.disguise import STRIPPED
 from delayrig.subjects.known_bad import PREFIX, Kind, Mistake, Sight
@@ -97,17 +97,12 @@ def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = "") -> KnownBad:
-    """Computes the answers from a run of the plan; builds that were not run are left out."""
-    ran = {cell.subject.name for cell in results.cells}
+    """Computes the answers from a run of the plan; a build that was not run is left in doubt."""
     return KnownBad(
         run=results.run,
         disguise=disguise,
         watched=_is_watched(results),
-        builds=[
-            _answer(results, mistake, disguise)
-            for mistake in mistakes
-            if f"{disguise}{PREFIX}{mistake.name}" in ran
-        ],
+        builds=[_answer(results, mistake, disguise) for mistake in mistakes],
     )
 
 
@@ -120,13 +115,14 @@ def _is_watched(results: Results) -> bool:
 def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
     decision = _decision(results, f"{disguise}{PREFIX}{mistake.name}")
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
+    ran = any(cell.candidate is not Verdict.SKIPPED for cell in cells)
     return Answered(
         name=mistake.name,
         what=mistake.what,
         kind=mistake.kind,
         sight=mistake.sight,
         outcome=decision.outcome,
-        right=is_right(mistake.kind, decision.outcome, stripped=STRIPPED in disguise),
+        right=ran and is_right(mistake.kind, decision.outcome, stripped=STRIPPED in disguise),
         cells=cells,
     )
 

@@ -155,7 +155,8 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     missing = [cell for cell in cells if cell.id not in done]
     whole = folder / "results.json"
     if not missing and whole.is_file():
-        return read_results(whole)
+        stored = read_results(whole)
+        return msgspec.structs.replace(stored, cells=[done[cell.id] for cell in cells])
     # Run the last cell again if only the header is missing, because a run writes it.
     todo = missing or cells[-1:]
     progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")
@@ -165,7 +166,7 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
     results = msgspec.structs.replace(
         ran,
         run=msgspec.structs.replace(ran.run, cells_planned=len(cells)),
-        cells=[known[cell.id] for cell in cells if cell.id in known],
+        cells=[known[cell.id] for cell in cells],
     )
     write_results(results, folder)
     return results
@@ -223,7 +224,7 @@ def _measured(trials: Trials, rounds: Sequence[Results]) -> list[Measured]:
         Measured(
             value_us=values[cell.subject],
             cell=cell,
-            results=[results[cell.id] for results in found if cell.id in results],
+            results=[results[cell.id] for results in found],
             margin_ns=_margin_ns(trials, cell),
         )
         for cell in trials.request.cells

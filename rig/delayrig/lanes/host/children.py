@@ -22,7 +22,7 @@ from delayrig.base.die_with_parent import PR_SET_PDEATHSIG, become_subreaper, pr
 PR_CAPBSET_DROP, PR_SET_TIMERSLACK = 24, 29
 CAP_SYS_NICE = 23
 USUAL_SLACK_NS = 50_000
-"""The timer slack of processes started by a shell.
+"""Linux's default timer slack: that of processes started by a shell.
 
 A child of a real-time process would inherit a slack of 0.
 """
