@@ -25,6 +25,7 @@ from delayrig.base.interruption import (
 from delayrig.base.paths import Paths
 from delayrig.lanes import header
 from delayrig.lanes.header import commit_of
+from delayrig.machine.embedded_libvirt import provide_starter
 
 from tests.rig.processes import left_running
 from tests.rig.running import run_python
@@ -141,3 +142,17 @@ def test_daemon_of_libvirt_is_reaped_while_another_child_waits_for_its_parent(
     qemu = shutil.copy(str(shutil.which("sleep")), tmp_path / "qemu-system-none")
     done = run_python("-c", REAPS_BEHIND_A_ZOMBIE, qemu, timeout=2 * GONE_LIMIT_S)
     assert done.returncode == 0, done.stderr
+
+
+def test_starter_of_another_version_is_replaced_and_stays_whole_for_its_reader(
+    paths: Paths,
+) -> None:
+    starter = provide_starter("qemu-system-none", paths)
+    text = starter.read_text()
+    assert starter.stat().st_mode & 0o777 == 0o755
+    starter.write_text("another version's")
+    with starter.open() as reader:
+        provide_starter("qemu-system-none", paths)
+        assert reader.read() == "another version's"
+    assert starter.read_text() == text
+    assert list(starter.parent.iterdir()) == [starter]
