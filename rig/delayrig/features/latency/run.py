@@ -9,6 +9,7 @@ import dataclasses
 import datetime as dt
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -337,9 +338,8 @@ def _say_refusals(readings: Sequence[Reading]) -> list[str]:
         "/dev/cpu_dma_latency": "run as root, or give this user the device",
     }
     said = []
-    for refusal in program_output.refusals(readings):
-        call = refusal.partition(": ")[0]
-        count = sum(each.refused == call for each in readings)
+    counts = Counter((each.refused, each.why) for each in readings if each.refused)
+    for (call, why), count in counts.items():
         remedy = f"; {remedies[call]}" if call in remedies else ""
-        said.append(f"{refusal} ({count} series were not measured{remedy})")
+        said.append(f"{call}: {why} ({count} series were not measured{remedy})")
     return said
