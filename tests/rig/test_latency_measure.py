@@ -79,6 +79,13 @@ def test_refused_series_are_counted_by_call_and_reason() -> None:
         assert said in found.missing
 
 
+def test_steps_that_were_refused_count_as_done() -> None:
+    progress = Mock()
+    asyncio.run(measure_place(FakePlace(LIVE), quick=True, eaters=1, progress=progress))
+    _, steps = progress.begins.call_args.args
+    assert sum(call.args[0] for call in progress.did.call_args_list) == steps
+
+
 def names_in(out: Path) -> list[str]:
     report = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=LatencyReport)
     return [machine.name for machine in report.machines]

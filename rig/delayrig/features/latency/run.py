@@ -290,7 +290,8 @@ async def _take_cyclictest(
     """Runs cyclictest with every interface; stops at a refusal, which would only repeat."""
     found = []
     loops = _loops(place, extent)
-    for loaded, interface in itertools.product(_loads(place), program_output.INTERFACES):
+    steps = list(itertools.product(_loads(place), program_output.INTERFACES))
+    for taken, (loaded, interface) in enumerate(steps):
         words = program_output.cyclictest_words(
             interface, loops=loops[loaded], cpu=place.facts.cpus[0]
         )
@@ -298,6 +299,7 @@ async def _take_cyclictest(
             text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
         except MissingError as error:
             missing.append(str(error))
+            progress.did(len(steps) - taken)
             break
         read = program_output.read_cyclictest(
             text, interface, loaded=loaded, command=" ".join([program_output.PROGRAM, *words])
