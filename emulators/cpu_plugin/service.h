@@ -5,8 +5,8 @@
  * Commands come through a unix datagram socket, one per datagram. A sender that is bound to an
  * address gets the answer `ok T_NS`, the moment of the change, or `error TEXT`.
  */
-#ifndef EMULATORS_CPU_SERVICE_H
-#define EMULATORS_CPU_SERVICE_H
+#ifndef EMULATORS_CPU_PLUGIN_SERVICE_H
+#define EMULATORS_CPU_PLUGIN_SERVICE_H
 
 #include <pthread.h>
 #include <stdbool.h>

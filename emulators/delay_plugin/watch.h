@@ -3,8 +3,8 @@
  * The watch over the running guest: selects the blocks that QEMU instruments, and records the calls
  * there. Few blocks are instrumented: more would end blocks elsewhere, and change the guest's run.
  */
-#ifndef EMULATORS_DELAYS_WATCH_H
-#define EMULATORS_DELAYS_WATCH_H
+#ifndef EMULATORS_DELAY_PLUGIN_WATCH_H
+#define EMULATORS_DELAY_PLUGIN_WATCH_H
 
 #include <pthread.h>
 #include <stdbool.h>
