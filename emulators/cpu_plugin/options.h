@@ -4,8 +4,8 @@
  * separated by colons; the last word also holds for all further vCPUs. Described in
  * rig/docs/reference/cpu-plugin.md. Pure.
  */
-#ifndef EMULATORS_CPU_OPTIONS_H
-#define EMULATORS_CPU_OPTIONS_H
+#ifndef EMULATORS_CPU_PLUGIN_OPTIONS_H
+#define EMULATORS_CPU_PLUGIN_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * 10.1) does not change any of it. In version 6 qemu_plugin_read_register() returns bool; in
  * version 7 callbacks have other arguments.
  */
-#ifndef EMULATORS_CPU_QEMU_PLUGIN_API_H
-#define EMULATORS_CPU_QEMU_PLUGIN_API_H
+#ifndef EMULATORS_CPU_PLUGIN_QEMU_PLUGIN_API_H
+#define EMULATORS_CPU_PLUGIN_QEMU_PLUGIN_API_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * address gets the answer `ok T_NS`, with the time at which the command took effect, or
  * `error TEXT`.
  */
-#ifndef EMULATORS_CPU_SERVICE_H
-#define EMULATORS_CPU_SERVICE_H
+#ifndef EMULATORS_CPU_PLUGIN_SERVICE_H
+#define EMULATORS_CPU_PLUGIN_SERVICE_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * A vCPU is idle until it first resumes. A busy vCPU runs vcpu_quantum() instructions, calls
  * vcpu_settle(), and waits until the time that vcpu_settle() returns.
  */
-#ifndef EMULATORS_CPU_VCPU_H
-#define EMULATORS_CPU_VCPU_H
+#ifndef EMULATORS_CPU_PLUGIN_VCPU_H
+#define EMULATORS_CPU_PLUGIN_VCPU_H
 
 #include <stdbool.h>
 #include <stddef.h>

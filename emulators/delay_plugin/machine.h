@@ -7,8 +7,8 @@
  * ARM, C6.2 (RET, RETAA, RETAB); RISC-V ELF psABI ("Register Convention"), ISA manual vol. I (JALR,
  * C.JR); QEMU gdb-xml/.
  */
-#ifndef EMULATORS_DELAYS_MACHINE_H
-#define EMULATORS_DELAYS_MACHINE_H
+#ifndef EMULATORS_DELAY_PLUGIN_MACHINE_H
+#define EMULATORS_DELAY_PLUGIN_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The plugin's arguments: `KEY=VALUE`, each exactly once. Pure. */
-#ifndef EMULATORS_DELAYS_OPTIONS_H
-#define EMULATORS_DELAYS_OPTIONS_H
+#ifndef EMULATORS_DELAY_PLUGIN_OPTIONS_H
+#define EMULATORS_DELAY_PLUGIN_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef EMULATORS_DELAYS_RECORD_H
-#define EMULATORS_DELAYS_RECORD_H
+#ifndef EMULATORS_DELAY_PLUGIN_RECORD_H
+#define EMULATORS_DELAY_PLUGIN_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

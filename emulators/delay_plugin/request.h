@@ -16,8 +16,8 @@
  * ADDRESS, from BACK bytes before it. It is within one page, because the guest may not have loaded
  * the next page yet.
  */
-#ifndef EMULATORS_DELAYS_REQUEST_H
-#define EMULATORS_DELAYS_REQUEST_H
+#ifndef EMULATORS_DELAY_PLUGIN_REQUEST_H
+#define EMULATORS_DELAY_PLUGIN_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

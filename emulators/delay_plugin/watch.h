@@ -4,8 +4,8 @@
  * there. It selects few, because instrumentation can make blocks end elsewhere, which changes the
  * guest's run.
  */
-#ifndef EMULATORS_DELAYS_WATCH_H
-#define EMULATORS_DELAYS_WATCH_H
+#ifndef EMULATORS_DELAY_PLUGIN_WATCH_H
+#define EMULATORS_DELAY_PLUGIN_WATCH_H
 
 #include <pthread.h>
 #include <stdbool.h>

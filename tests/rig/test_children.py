@@ -25,6 +25,8 @@ from delayrig.base.interruption import (
 from delayrig.base.paths import Paths
 from delayrig.lanes import header
 from delayrig.lanes.header import commit_of
+from delayrig.lanes.live.emulator import running_emulator
+from delayrig.machine.embedded_libvirt import provide_starter
 
 from tests.rig.processes import left_running
 from tests.rig.running import run_python
@@ -121,6 +123,7 @@ def test_program_that_could_not_answer_is_no_run(
 
 REAPS_BEHIND_A_ZOMBIE = """\
 import os, subprocess, sys, time
+from delayrig.lanes.live.emulator import running_emulator
 from delayrig.machine.embedded_libvirt import adopt_orphans
 
 first = subprocess.Popen(["true"])
@@ -141,3 +144,42 @@ def test_daemon_of_libvirt_is_reaped_while_another_child_waits_for_its_parent(
     qemu = shutil.copy(str(shutil.which("sleep")), tmp_path / "qemu-system-none")
     done = run_python("-c", REAPS_BEHIND_A_ZOMBIE, qemu, timeout=2 * GONE_LIMIT_S)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("folder", [".", "missing"])
+def test_emulator_that_does_not_start_leaves_no_process_and_no_descriptor(
+    folder: str, tmp_path: Path
+) -> None:
+    begun, descriptors = tmp_path / "begun", Path("/proc/self/fd")
+
+    async def start() -> None:
+        never_ready = words('echo begun > "$1"; exec sleep "$2"', begun)
+        async with running_emulator(never_ready, tmp_path / folder):
+            pass
+
+    async def cancel_once_begun() -> None:
+        starting = asyncio.create_task(start())
+        async with asyncio.timeout(GONE_LIMIT_S):
+            while not (begun.exists() or starting.done()):  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0.01)
+        starting.cancel()
+        await asyncio.wait({starting})
+
+    before = len(list(descriptors.iterdir()))
+    asyncio.run(cancel_once_begun())
+    assert left_running(f"{LONG_S}.{os.getpid()}") == []
+    assert len(list(descriptors.iterdir())) == before
+
+
+def test_starter_of_another_version_is_replaced_and_stays_whole_for_its_reader(
+    paths: Paths,
+) -> None:
+    starter = provide_starter("qemu-system-none", paths)
+    text = starter.read_text()
+    assert starter.stat().st_mode & 0o777 == 0o755
+    starter.write_text("another version's")
+    with starter.open() as reader:
+        provide_starter("qemu-system-none", paths)
+        assert reader.read() == "another version's"
+    assert starter.read_text() == text
+    assert list(starter.parent.iterdir()) == [starter]

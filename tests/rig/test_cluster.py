@@ -4,6 +4,7 @@
 import asyncio
 import ipaddress
 import os
+import pickle
 import signal
 import socket
 import ssl
@@ -23,13 +24,14 @@ import msgspec
 import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
-from delayrig.base.paths import find_paths
+from delayrig.base.paths import Paths, find_paths
+from delayrig.lanes.supplies import Snapshots, Supplies
+from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.plan.cluster import TLS_FILES, ClusterOptions, JobWords, check_address, check_cluster
 from delayrig.run.artifact_transfer import pack_left, unpack_left
-from delayrig.run.cell_runner import keep_result
-from delayrig.run.cluster import connection, other_users
+from delayrig.run.cell_runner import CellRunner, keep_result
+from delayrig.run.cluster import connection, kit, other_users
 from delayrig.run.cluster.connection import connect
-from delayrig.run.cluster.kit import refusal
 from delayrig.run.cluster.preload import dask_setup
 from delayrig.run.cluster.queue import PRELOAD, job_options, open_queue
 from delayrig.run.cluster.task import Offer, offer
@@ -37,7 +39,7 @@ from delayrig.run.resume import RESULT
 from delayrig.setup.layout import STATE_VARIABLE
 from distributed import Client, Scheduler, Security
 
-from tests.rig.builders import make_cell, make_result
+from tests.rig.builders import make_cell, make_result, request_of
 from tests.rig.processes import is_running
 from tests.rig.running import run
 from tests.rig.serving import free_address, serving
@@ -123,10 +125,34 @@ def test_damaged_files_of_a_worker_are_a_rig_fault(tmp_path: Path, packed: bytes
     assert not _files(tmp_path)
 
 
+def test_kit_has_no_function_of_the_request(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kit, "brought_along", lambda *_: {})
+    asked = replace(
+        request_of([make_cell()], tmp_path), again=lambda _: [], first=lambda: ["here alone"]
+    )
+    supplies = Supplies(
+        images={},
+        device_images={},
+        kernels={},
+        bridges={},
+        subjects={},
+        libraries={},
+        snapshots=Snapshots({}, paths, print),
+        missing={},
+    )
+    lane = VirtualLane(request=asked, supplies=supplies, paths=paths)
+    runner = CellRunner(request=asked, lane=lane, watched={}, chip_names={})
+    made = kit.make_kit(runner, paths)
+    # Unlike Dask, pickle refuses functions without a name.
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
 def test_worker_with_another_qemu_is_refused_by_names_and_digests() -> None:
     needs = {"qemu": "aaaa", "qemu i386": "bbbb", "turns": "cccc"}
-    assert refusal(needs, {**needs, "qemu arm64": "dddd"}) == ""
-    why = refusal(needs, {"qemu": "eeee", "turns": "cccc"})
+    assert kit.refusal(needs, {**needs, "qemu arm64": "dddd"}) == ""
+    why = kit.refusal(needs, {"qemu": "eeee", "turns": "cccc"})
     assert why == (
         "its qemu is eeee, and this run has aaaa; its qemu i386 is missing, and this run has bbbb"
     )

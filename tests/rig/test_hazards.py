@@ -202,8 +202,8 @@ def test_emulator_reads_every_word_that_is_right() -> None:
     for word in RIGHT:
         told = hazard_of(word).emulator_words(make_cell())
         if told:
-            # It complains about an unknown part only after all other arguments.
-            assert "--chip" in said_by_emulator("--chip", "NONE", *told)
+            # It reads arguments in their order, so it complains about the part last.
+            assert "--chip: no such chip" in said_by_emulator(*told, "--chip", "NONE"), word
 
 
 def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -395,14 +396,15 @@ def test_broken_connection_leaves_nothing_of_the_run(postgres: Server) -> None:
         other.execute("LOCK TABLE rig_cell")
         writer = python(ADD_RUNS, url, "x")
         with postgres.connect() as admin:
-            ended = 0
-            while not ended:
+            ended, until_s = 0, time.monotonic() + LIMIT_S
+            while not ended and time.monotonic() < until_s:
                 ended = len(
                     admin.execute(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                         " WHERE wait_event_type = 'Lock' AND query LIKE '%rig_cell%'"
                     ).fetchall()
                 )
+        assert ended
         _, said = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode != 0
     assert "BadInputError" in said

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.features.latency.host_place import JOURNAL, Governors, open_host
 from delayrig.features.latency.place import Line, MissingError
@@ -70,6 +71,15 @@ def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(
         governors.set_all("performance")
     assert governors_now(sysfs) == {"schedutil"}
     assert not (tmp_path / JOURNAL).exists()
+
+
+@pytest.mark.parametrize("journal", [b"", b'{"cpu0": 1}', b'{"cpu0": "\xff"}'])
+def test_damaged_journal_of_governors_is_named_and_kept(tmp_path: Path, journal: bytes) -> None:
+    sysfs = make_cpufreq(tmp_path / "cpu")
+    (tmp_path / JOURNAL).write_bytes(journal)
+    with pytest.raises(RigFaultError, match=f"{JOURNAL}: is damaged"):
+        Governors(tmp_path / JOURNAL, sysfs)
+    assert (tmp_path / JOURNAL).read_bytes() == journal
 
 
 def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """The order in which places are measured, and what is kept of them."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +52,7 @@ class FakePlace:
         if words[0].startswith("facts:"):
             return [FACTS, AUDIT, REFUSED]
         self.asked += [(self.governor, word) for word in words]
-        return [REFUSED for _ in words]
+        return [{**REFUSED, "why": f"governor {self.governor!r}"} for _ in words]
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
         raise MissingError(f"no cyclictest {words} beside {eaters}")
@@ -68,6 +69,21 @@ def test_only_the_series_of_a_governor_run_under_it() -> None:
     governors = [governor for governor, _ in asked]
     assert governors[-1] == "", "the tables of the other CPU come last"
     assert set(governors) == {"", *LIVE.governors}
+
+
+def test_refused_series_are_counted_by_call_and_reason() -> None:
+    place = FakePlace(LIVE)
+    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
+    for governor, count in Counter(governor for governor, _ in place.asked).items():
+        said = f"a call: governor {governor!r} ({count} series were not measured)"
+        assert said in found.missing
+
+
+def test_steps_that_were_refused_count_as_done() -> None:
+    progress = Mock()
+    asyncio.run(measure_place(FakePlace(LIVE), quick=True, eaters=1, progress=progress))
+    _, steps = progress.begins.call_args.args
+    assert sum(call.args[0] for call in progress.did.call_args_list) == steps
 
 
 def names_in(out: Path) -> list[str]:

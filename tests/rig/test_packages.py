@@ -2,6 +2,7 @@
 """Packages from the archive: retries, the lock, the bill of materials."""
 
 import os
+import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Literal
@@ -16,9 +17,10 @@ from delayrig.setup.apt import date_options
 from delayrig.subjects.guest_image import GuestImage, Kernel
 from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text, subject_entries
 from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
+from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 
-from tests.rig.builders import make_run_header, make_subject
+from tests.rig.builders import CHECKOUT, make_run_header, make_subject
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -258,3 +260,10 @@ def test_bill_has_the_python_packages_that_are_installed_and_each_component_once
     assert [one.version for one in found] == [msgspec.__version__]
     refs = [component.ref for component in components]
     assert refs == sorted(set(refs))
+
+
+def test_every_kernel_that_a_recipe_offers_is_locked() -> None:
+    locked = tomllib.loads((CHECKOUT / "images" / "lock.toml").read_text(encoding="utf-8"))
+    kernels = read_recipes(CHECKOUT).kernels
+    assert kernels
+    assert {f"kernel:{name}" for name in kernels} <= locked["image"].keys()

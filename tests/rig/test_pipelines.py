@@ -24,6 +24,11 @@ GITHUB, GITLAB, JENKINS = CI / "github/gate.yml", CI / "gitlab/gate.yml", CI / "
 READER = CHECKOUT / "tests/rig/jenkinsfile.groovy"
 TOOLS = Path(sys.executable).parent
 LIMIT_S = 120
+MAKE_THE_STATE = (
+    *("images/lock.toml", "rig/requirements.lock", "emulators/a.c", "flashrom/a.c", "meson.build"),
+    *(f"rig/delayrig/{folder}/a.py" for folder in ("setup", "subjects", "machine")),
+)
+DO_NOT = ("images/README.md", "rig/delayrig/setup/a.pyc", "rig/delayrig/judge/a.py")
 
 
 def answer(
@@ -292,8 +297,26 @@ def test_wrong_usage_is_reported_before_anything_is_made(
     assert not out.exists()
 
 
-def test_cache_key_is_a_digest_that_equal_sources_share() -> None:
-    first = answer(GATE, "--cache-key")
-    assert first == answer(GATE, "--cache-key")
-    assert first[0] == 0
-    assert re.fullmatch(r"[0-9a-f]{32}\n", first[1])
+def cache_key_of(tree: Path) -> str:
+    code, said = answer(tree / "ci/gate.sh", "--cache-key")
+    assert code == 0, said
+    assert re.fullmatch(r"[0-9a-f]{32}\n", said)
+    return said
+
+
+def test_cache_key_depends_on_what_makes_the_state_and_on_nothing_else(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for name in ("ci/gate.sh", *MAKE_THE_STATE, *DO_NOT):
+        for tree in (one, other):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(GATE, tree / name)
+    keys = [cache_key_of(one)]
+    assert cache_key_of(other) == keys[0]
+    for name in DO_NOT:
+        (one / name).write_text("changed")
+        assert cache_key_of(one) == keys[0], name
+    for name in MAKE_THE_STATE:
+        (one / name).write_text("changed")
+        keys.append(cache_key_of(one))
+    assert len(set(keys)) == len(keys)
+    assert cache_key_of(CHECKOUT) not in keys, "every folder that it names is there"

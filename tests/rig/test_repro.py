@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig repro`: which cell is run again, and the walk through the bug of unequal cores."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from delayrig.base.errors import BadInputError
+from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import find_paths
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, find_id
+from delayrig.features.repro import guest_entry
 from delayrig.features.repro.heterogeneous import (
     PLAN,
     Walk,
@@ -280,3 +282,21 @@ def test_its_plan_runs_the_guilty_one_first_and_expects_its_conviction() -> None
         ("bundled", Expect.PASS),
     ]
     assert all(cell.core_mips == (10.0, 40.0) for cell in choice.cells)
+
+
+@pytest.mark.parametrize(
+    ("guest_times_out", "error"),
+    [(True, TimeoutError), (False, LostGuestError)],
+)
+def test_guest_that_stays_after_its_visitor_is_lost_and_its_own_error_is_passed_on(
+    guest_times_out: bool, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_entry, "CELL_LIMIT_S", 0.01)
+
+    async def guest() -> None:
+        if guest_times_out:
+            raise TimeoutError
+        await asyncio.Event().wait()
+
+    with pytest.raises(error):
+        asyncio.run(guest_entry.attended(guest(), asyncio.sleep(0), stays=False))

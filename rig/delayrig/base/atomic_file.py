@@ -40,8 +40,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         ) from error
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Writes the content in one step: the old or the new file remains. Raises `OSError`.
+def replace_file(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Writes content and mode in one step: the old or the new file remains. Raises `OSError`.
 
     Several processes may write the same file.
     """
@@ -52,6 +52,8 @@ def replace_file(path: Path, content: bytes) -> None:
     scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         scratch.write_bytes(content)
+        if mode is not None:
+            scratch.chmod(mode)
         scratch.replace(path)
     finally:
         with contextlib.suppress(OSError):

@@ -30,7 +30,7 @@ from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.lanes.host.session import EVENTS, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.payload import deadline_ms, emulator_words, host_words
+from delayrig.lanes.payload import BEFORE, deadline_ms, emulator_words, host_words
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK
 from delayrig.lanes.store_artifacts import write_entries
@@ -202,7 +202,7 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     cell, chip = assignment.cell, assignment.chip
     region = region_of(cell, chip)
     before = workload.initial_content(cell, region)
-    (scratch / "before.bin").write_bytes(before)
+    (scratch / BEFORE).write_bytes(before)
     (scratch / OWN).mkdir()
     (scratch / "layout").write_text(workload.layout_text(region), encoding="utf-8")
     _write_image(

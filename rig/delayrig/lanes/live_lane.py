@@ -38,6 +38,7 @@ from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
 from delayrig.lanes.payload import (
+    BEFORE,
     deadline_ms,
     emulator_words,
     rehearsal_words,
@@ -263,7 +264,7 @@ class _RunningCell:
         before = workload.initial_content(cell, region_of(cell, chip))
         for folder in (self.folder, self.stage):
             folder.mkdir()
-            (folder / "before.bin").write_bytes(before)
+            (folder / BEFORE).write_bytes(before)
 
     @property
     def _terminal(self) -> str:

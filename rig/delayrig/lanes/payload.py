@@ -135,7 +135,7 @@ def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
         return []
     image = f"{SUBJECT_ROOT}{dummy.IMAGE_PATH}"
     return [
-        f"image {image} {chip.size_bytes} {region.offset_bytes} {CELL_FOLDER}/before.bin",
+        f"image {image} {chip.size_bytes} {region.offset_bytes} {CELL_FOLDER}/{BEFORE}",
         f"collect chip.bin {image} 0 0",
         f"collect dummy.jsonl {SUBJECT_ROOT}{dummy.EVENTS_PATH} 0 0",
     ]

@@ -11,6 +11,7 @@ import threading
 from functools import cache
 from pathlib import Path
 
+from delayrig.base.atomic_file import replace_file
 from delayrig.base.die_with_parent import READ_PARENT, become_subreaper
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import place_of_sockets
@@ -123,8 +124,7 @@ def provide_starter(program: str, paths: Paths) -> Path:
     )
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
+        replace_file(path, text.encode(), mode=0o755)
     return path
 
 

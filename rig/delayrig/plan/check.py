@@ -180,7 +180,8 @@ class _Check:
 
     def rule(self, rule: Rule, key: str) -> None:
         self.choice(Expect, rule.expect, f"{key}.expect")
-        for field, pattern in msgspec.structs.asdict(rule.when).items():
+        patterns: dict[str, str] = msgspec.structs.asdict(rule.when)
+        for field, pattern in patterns.items():
             for part in split_words(pattern) if field == "hazards" else [pattern]:
                 self._pattern(field, part, f"{key}.when.{field}")
 

@@ -21,7 +21,7 @@ import msgspec
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.die_with_parent import die_with_parent
-from delayrig.base.errors import RigFaultError
+from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.base.text import kernel_line
@@ -88,7 +88,13 @@ class Governors:
         """Restores governors that differ from the file. Writes nothing if nothing was changed."""
         if not self._journal.is_file():
             return
-        before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
+        try:
+            before = msgspec.json.decode(self._journal.read_bytes(), type=dict[str, str])
+        except NOT_JSON as error:
+            raise RigFaultError(
+                f"{self._journal}: is damaged, so nobody knows which governors were changed",
+                hint="set them by hand (cpupower frequency-set), then delete the file",
+            ) from error
         failed = []
         for key, value in before.items():
             try:

@@ -76,11 +76,6 @@ def ticks_of(span_ns: int, line: Line) -> Ticks | None:
     )
 
 
-def refusals(readings: Sequence[Reading]) -> list[str]:
-    """Returns each refused call once, with the reason."""
-    return list(dict.fromkeys(f"{each.refused}: {each.why}" for each in readings if each.refused))
-
-
 def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:
     """Returns the command line of cyclictest, without the program and its output file."""
     return [

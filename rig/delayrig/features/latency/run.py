@@ -9,6 +9,7 @@ import dataclasses
 import datetime as dt
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -289,7 +290,8 @@ async def _take_cyclictest(
     """Runs cyclictest with every interface; stops at a refusal, which would only repeat."""
     found = []
     loops = _loops(place, extent)
-    for loaded, interface in itertools.product(_loads(place), program_output.INTERFACES):
+    steps = list(itertools.product(_loads(place), program_output.INTERFACES))
+    for taken, (loaded, interface) in enumerate(steps):
         words = program_output.cyclictest_words(
             interface, loops=loops[loaded], cpu=place.facts.cpus[0]
         )
@@ -297,6 +299,7 @@ async def _take_cyclictest(
             text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
         except MissingError as error:
             missing.append(str(error))
+            progress.did(len(steps) - taken)
             break
         read = program_output.read_cyclictest(
             text, interface, loaded=loaded, command=" ".join([program_output.PROGRAM, *words])
@@ -337,9 +340,8 @@ def _say_refusals(readings: Sequence[Reading]) -> list[str]:
         "/dev/cpu_dma_latency": "run as root, or give this user the device",
     }
     said = []
-    for refusal in program_output.refusals(readings):
-        call = refusal.partition(": ")[0]
-        count = sum(each.refused == call for each in readings)
+    counts = Counter((each.refused, each.why) for each in readings if each.refused)
+    for (call, why), count in counts.items():
         remedy = f"; {remedies[call]}" if call in remedies else ""
-        said.append(f"{refusal} ({count} series were not measured{remedy})")
+        said.append(f"{call}: {why} ({count} series were not measured{remedy})")
     return said

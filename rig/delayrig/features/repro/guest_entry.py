@@ -250,11 +250,11 @@ async def attended(
                 await visit_task
             return guest_task.result()
         visit_task.result()
-        return await asyncio.wait_for(guest_task, CELL_LIMIT_S)
-    except TimeoutError:
-        raise LostGuestError(
-            f"the guest did not end within {CELL_LIMIT_S:g} s after its visitor left"
-        ) from None
+        if not (await asyncio.wait({guest_task}, timeout=CELL_LIMIT_S))[0]:
+            raise LostGuestError(
+                f"the guest did not end within {CELL_LIMIT_S:g} s after its visitor left"
+            )
+        return guest_task.result()
     finally:
         for task in (guest_task, visit_task):
             task.cancel()

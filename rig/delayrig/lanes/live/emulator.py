@@ -112,20 +112,26 @@ async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> L
     arrived, their_arrived = os.pipe()
     their_release, release = os.pipe()
     theirs = (their_ready, their_arrived, their_release)
-    with (folder / LOG).open("wb") as log:
-        process = await asyncio.create_subprocess_exec(
-            *before,
-            *die_with_parent(words),
-            *("--ready-fd", str(their_ready)),
-            *("--barrier-fds", f"{their_arrived},{their_release}"),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=theirs,
-            cwd=folder,
-        )
-    for fd in theirs:
-        os.close(fd)
+    try:
+        with (folder / LOG).open("wb") as log:
+            process = await asyncio.create_subprocess_exec(
+                *before,
+                *die_with_parent(words),
+                *("--ready-fd", str(their_ready)),
+                *("--barrier-fds", f"{their_arrived},{their_release}"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=theirs,
+                cwd=folder,
+            )
+    except BaseException:
+        for fd in (ready, arrived, release):
+            os.close(fd)
+        raise
+    finally:
+        for fd in theirs:
+            os.close(fd)
     emulator = LiveEmulator(process, "", arrived, release)
     try:
         with contextlib.suppress(TimeoutError):
@@ -134,10 +140,9 @@ async def _start(words: Sequence[str], folder: Path, before: Sequence[str]) -> L
             emulator.name = os.read(ready, LINE_BYTES).decode().strip()
     finally:
         os.close(ready)
-    if not emulator.name:
-        await emulator.kill()
-        return None
-    return emulator
+        if not emulator.name:
+            await asyncio.shield(emulator.kill())
+    return emulator if emulator.name else None
 
 
 async def _readable(fd: int) -> None:

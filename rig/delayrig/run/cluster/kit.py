@@ -68,7 +68,13 @@ def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
     return Kit(
         id=uuid4().hex,
         request=replace(
-            cell_runner.request, cells=[], contrasts=[], lane=EXACT_LANE, cluster=None, again=None
+            cell_runner.request,
+            cells=[],
+            contrasts=[],
+            lane=EXACT_LANE,
+            cluster=None,
+            again=None,
+            first=tuple,
         ),
         goods=_moved(lane.supplies, lambda path: str(Path(path).relative_to(paths.state))),
         shapes=lane.supplies.snapshots.shapes,

@@ -119,8 +119,7 @@ def take_file(file: KitFile, content: bytes, dask_worker: Worker) -> None:
         raise RigFaultError(f"{file.path} arrived with another digest")
     path = _rig(dask_worker).paths.state / checked_name(file.path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, content)
-    path.chmod(0o755 if file.runnable else 0o644)
+    replace_file(path, content, mode=0o755 if file.runnable else 0o644)
 
 
 def open_kit(kit: Kit, dask_worker: Worker) -> None:
