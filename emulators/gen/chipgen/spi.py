@@ -268,9 +268,18 @@ def _flag_at(table: Table, addresses: list[int]) -> str:
 
 def _flag(table: Table, status: Table) -> str:
     """Reads `{ read_opcode = 0x35, mask = 0x40 }`: bits of one of the part's status registers."""
-    opcodes = [_octet_or_zero(register, "read_opcode") for register in status.tables("register")]
+    indices = {
+        register.octet("read_opcode"): index
+        for index, register in enumerate(status.tables("register"))
+        if "read_opcode" in register.values
+    }
     table.check_keys(required=("read_opcode", "mask"))
-    return _c_flag(table, opcodes.index(read_opcode(table, "read_opcode", opcodes)))
+    opcode = table.octet("read_opcode")
+    if opcode not in indices:
+        problem = f"no status register has the read_opcode 0x{opcode:02X}"
+        known = ", ".join(f"0x{other:02X}" for other in indices)
+        raise table.error("read_opcode", problem, remedy=f"use one of {known}")
+    return _c_flag(table, indices[opcode])
 
 
 def _c_flag(table: Table, index: int) -> str:
