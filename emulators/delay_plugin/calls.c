@@ -30,6 +30,27 @@ static uint64_t close(struct calls *calls, struct call *call)
 	return number;
 }
 
+bool calls_has_site(const struct calls *calls, uint64_t site)
+{
+	for (size_t i = 0; i < calls->site_count; i++) {
+		if (calls->sites[i] == site)
+			return true;
+	}
+	return false;
+}
+
+int calls_add_site(struct calls *calls, uint64_t site)
+{
+	if (calls_has_site(calls, site))
+		return 0;
+	if (calls->site_count == CALLS_SITES_MAX) {
+		calls->lost++;
+		return -ENOSPC;
+	}
+	calls->sites[calls->site_count++] = site;
+	return 0;
+}
+
 int calls_enter(struct calls *calls, const struct place *place, unsigned int function,
 	uint64_t site, struct calls_entered *entered)
 {

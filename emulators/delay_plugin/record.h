@@ -19,6 +19,7 @@
  */
 
 #define CALLS_OPEN_MAX 256
+#define CALLS_SITES_MAX 2048
 
 /*
  * The identity of a call: its process, its thread and its place on the stack. Two open calls share
@@ -48,6 +49,8 @@ struct calls {
 	struct call open[CALLS_OPEN_MAX];
 	uint64_t last_number;
 	uint64_t lost; /* calls for which there was no room */
+	size_t site_count;
+	uint64_t sites[CALLS_SITES_MAX]; /* where calls of functions that may jump end */
 };
 
 struct calls_entered {
@@ -56,6 +59,10 @@ struct calls_entered {
 };
 
 void calls_init(struct calls *calls);
+
+/* Adds the site of a call. Returns -ENOSPC, and counts the call as lost, if there is no room. */
+int calls_add_site(struct calls *calls, uint64_t site);
+bool calls_has_site(const struct calls *calls, uint64_t site);
 
 /* Adds an open call. Returns -ENOSPC, and counts the call as lost, if there is no room. */
 int calls_enter(struct calls *calls, const struct place *place, unsigned int function,

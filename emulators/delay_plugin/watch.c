@@ -81,16 +81,6 @@ static bool lock_for(const struct watchpoint *watchpoint)
 	return false;
 }
 
-static void remember_site(struct watch *watch, uint64_t site)
-{
-	for (size_t i = 0; i < watch->site_count; i++) {
-		if (watch->sites[i] == site)
-			return;
-	}
-	if (watch->site_count < WATCH_SITES_MAX)
-		watch->sites[watch->site_count++] = site;
-}
-
 static void read_stack(
 	struct watch *watch, const struct watchpoint *watchpoint, struct stack *stack)
 {
@@ -191,14 +181,13 @@ static void begin_call(struct watch *watch, const struct moment *moment, const s
 	struct json_line line;
 
 	entry.place.sp = stack->sp;
-	if (calls_enter(&watch->calls, &entry.place, entry.function, site, &entered) < 0) {
+	if ((function->may_jump && calls_add_site(&watch->calls, site) < 0) ||
+		calls_enter(&watch->calls, &entry.place, entry.function, site, &entered) < 0) {
 		write_line(watch, record_lost(&line, watch->calls.lost));
 		return;
 	}
 	if (entered.abandoned)
 		write_line(watch, record_abandon(&line, entered.abandoned));
-	if (function->may_jump)
-		remember_site(watch, site);
 	entry.call = entered.number;
 	entry.asked = read_asked(&watch->registers, function, stack, &asking);
 	entry.stack = number_stack(watch, stack);
@@ -324,11 +313,7 @@ static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uin
 
 static bool is_site(struct watch *watch, uint64_t address)
 {
-	for (size_t i = 0; i < watch->site_count; i++) {
-		if (watch->sites[i] == address)
-			return true;
-	}
-	return find_mark(watch, REQUEST_SITE, address);
+	return calls_has_site(&watch->calls, address) || find_mark(watch, REQUEST_SITE, address);
 }
 
 static void look_at_site(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
@@ -407,7 +392,6 @@ static void start_cell(struct watch *watch)
 	calls_init(&watch->calls);
 	stacks_init(&watch->stacks);
 	watch->loaded_count = 0;
-	watch->site_count = 0;
 	memset(watch->fresh, 0, sizeof(watch->fresh));
 	if (mapped_file_clear(&watch->mapped_file) < 0)
 		give_up("cannot empty", "the output file");

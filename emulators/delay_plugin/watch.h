@@ -46,7 +46,6 @@ bool registers_memory(struct registers *registers, uint64_t address, void *to, s
 size_t registers_words(struct registers *registers, uint64_t address, uint64_t *words, size_t max);
 
 #define WATCH_LOADED_MAX 64
-#define WATCH_SITES_MAX 2048
 #define WATCH_CPUS_MAX 64
 
 /* The address of a function in a process, which can differ each time its file is loaded. */
@@ -70,9 +69,7 @@ struct watch {
 	struct stacks stacks;
 	size_t loaded_count;
 	struct loaded loaded[WATCH_LOADED_MAX];
-	size_t site_count;
-	uint64_t sites[WATCH_SITES_MAX]; /* the return addresses of calls that end there */
-	uint64_t fresh[WATCH_CPUS_MAX];  /* the last call that began on each CPU */
+	uint64_t fresh[WATCH_CPUS_MAX]; /* the last call that began on each CPU */
 };
 
 /* Opens the two files. Returns 0 or a negative errno. */

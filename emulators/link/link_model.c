@@ -2,7 +2,6 @@
 #include "link_model.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "shared/noise.h"
@@ -194,6 +193,8 @@ int link_model_parse(const char *text, struct link_model *model)
 	struct link_model parsed = {0};
 	bool first = true;
 
+	if (strlen(text) >= LINK_MODEL_TEXT_BYTES)
+		return -EINVAL;
 	for (;;) {
 		size_t len = strcspn(text, ",");
 		char word[WORD_BYTES_MAX];
@@ -211,28 +212,6 @@ int link_model_parse(const char *text, struct link_model *model)
 	}
 	*model = parsed;
 	return 0;
-}
-
-static int put_key(char *text, size_t room, const struct key *key, const uint32_t *field)
-{
-	if (key->is_range)
-		return snprintf(text, room, "%s=%u-%u,", key->name, field[0], field[1]);
-	return snprintf(text, room, "%s=%u,", key->name, field[0]);
-}
-
-void link_model_format(const struct link_model *model, char *text)
-{
-	struct link_model copy = *model;
-	size_t len = 0;
-
-	for (size_t i = 0; i < KEY_COUNT; i++) {
-		const uint32_t *field = field_of(&copy, &keys[i]);
-
-		if (field[keys[i].is_range] > 0)
-			len += (size_t)put_key(
-				text + len, LINK_MODEL_TEXT_BYTES - len, &keys[i], field);
-	}
-	text[len > 0 ? len - 1 : 0] = '\0'; /* replaces the last comma */
 }
 
 bool link_model_takes_time(const struct link_model *model)

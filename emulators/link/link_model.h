@@ -69,13 +69,10 @@ extern const size_t link_preset_count;
 
 /*
  * Parses `PRESET`, `KEY=N,...` or `PRESET,KEY=N,...`; later words win. `reply-us` may be `N-N`, the
- * least and the most. Returns 0, or -EINVAL for an unknown word or a number out of range, which
- * leaves @model unchanged.
+ * least and the most. Returns 0, or -EINVAL for an unknown word, a number out of range, or a text
+ * that with its zero exceeds LINK_MODEL_TEXT_BYTES, which leaves @model unchanged.
  */
 int link_model_parse(const char *text, struct link_model *model);
-
-/* Writes all keys that are not 0, for link_model_parse(). @text has LINK_MODEL_TEXT_BYTES. */
-void link_model_format(const struct link_model *model, char *text);
 
 /* Returns true if anything on this link takes time. */
 bool link_model_takes_time(const struct link_model *model);

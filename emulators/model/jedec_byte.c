@@ -113,10 +113,10 @@ static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct ch
 	if (chip->pending.work != CHIP_WORK_ERASE || window.ns == 0 ||
 		state->step != UNLOCK_NOTHING || cycle->value != ERASE_SECTOR)
 		return false;
-	if (cycle->start_ns > state->window_until_ns)
-		cycle_came_late(state->window_until_ns, window.grade, cycle, facts);
-	else
+	if (cycle->start_ns <= state->window_until_ns)
 		add_sector(chip, cycle, facts);
+	else if (cycle_check_write(chip, cycle, facts) != CHIP_RULE_STUCK)
+		cycle_came_late(state->window_until_ns, window.grade, cycle, facts);
 	return true;
 }
 

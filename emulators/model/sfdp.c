@@ -24,10 +24,22 @@ static void put_u32(uint8_t *out, uint32_t word)
 		out[i] = (uint8_t)(word >> 8 * i);
 }
 
+bool nor_erase_has_four_bytes(uint8_t opcode)
+{
+	return opcode == 0x21 || opcode == 0x53 || opcode == 0x5C || opcode == 0xDC;
+}
+
+/* Returns false for opcodes with four address bytes: later revisions list them in another table. */
+static bool is_erase_type(const struct part *part, const struct part_erase *erase)
+{
+	return !nor_erase_has_four_bytes(erase->opcode) && erase->region_count == 0 &&
+	       erase->size_bytes < part->size_bytes;
+}
+
 static uint8_t opcode_4k(const struct part *part)
 {
 	for (size_t i = 0; i < part->erase_count; i++) {
-		if (part->erases[i].size_bytes == 4096 && part->erases[i].region_count == 0)
+		if (part->erases[i].size_bytes == 4096 && is_erase_type(part, &part->erases[i]))
 			return part->erases[i].opcode;
 	}
 	return 0xFF;
@@ -51,18 +63,6 @@ static uint8_t exponent(uint32_t size_bytes)
 	while (size_bytes >> bits > 1)
 		bits++;
 	return bits;
-}
-
-bool nor_erase_has_four_bytes(uint8_t opcode)
-{
-	return opcode == 0x21 || opcode == 0x53 || opcode == 0x5C || opcode == 0xDC;
-}
-
-/* Returns false for opcodes with four address bytes: later revisions list them in another table. */
-static bool is_erase_type(const struct part *part, const struct part_erase *erase)
-{
-	return !nor_erase_has_four_bytes(erase->opcode) && erase->region_count == 0 &&
-	       erase->size_bytes < part->size_bytes;
 }
 
 /* Words 8 and 9 hold two bytes for each erase: its size as a power of two, and its opcode. */

@@ -107,7 +107,7 @@ struct run_facts {
 	bool wake_measured;
 	uint64_t wake_latency_ns_min;
 	uint64_t wake_latency_ns_max;
-	const char *link;   /* NULL: no link is modelled; contains a-z, digits and ,=- only */
+	const char *link;   /* NULL: no link is modelled; contains a-z, digits and ,=-_ only */
 	const char *faults; /* the requested faults, NULL: none; also contains @ : . and blanks */
 };
 

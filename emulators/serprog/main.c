@@ -36,7 +36,6 @@ struct run {
 	struct run_facts facts;
 	struct listener listener;
 	struct faults faults;
-	char link_text[LINK_MODEL_TEXT_BYTES];
 	struct outfile events_file;
 	struct outfile image_file;
 	struct outfile sparse_file;
@@ -265,8 +264,7 @@ static void fill_facts(struct run *run)
 	run->facts.native_delay = options->device.native_delay;
 	run->facts.clock_name = clock_source_name(options->clock_source);
 	run->facts.clock_step_ns = run->clock.step_ns;
-	link_model_format(&options->device.link, run->link_text);
-	run->facts.link = run->link_text[0] ? run->link_text : NULL;
+	run->facts.link = options->link_words;
 	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
 	/*
 	 * If a link or a fault delays the device, bytes can wait in the socket for longer than a

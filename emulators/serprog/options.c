@@ -279,6 +279,7 @@ static enum options_status set_link(const struct row *row, char *text, struct op
 		return bad(row->name, "no such link",
 			"give PRESET, KEY=N,... or PRESET,KEY=N,...; "
 			"--help names the keys and presets");
+	options->link_words = text;
 	return OPTIONS_RUN;
 }
 

@@ -27,7 +27,8 @@ struct options {
 	uint64_t clock_step_ns; /* the step of a scripted clock */
 	struct device_options device;
 	struct faults faults;
-	const char *events_path; /* this and the paths below: NULL for none */
+	const char *link_words; /* this and the paths below: NULL for none */
+	const char *events_path;
 	const char *image_in_path;
 	uint32_t image_offset_bytes;
 	const char *image_out_path;

@@ -99,7 +99,7 @@ static int unprotect_all(struct flash *flash, bool force)
 	if (error == 0)
 		error = spi25_status_read(flash, &status);
 	if (error == 0 && (status & STATUS_SECTORS) != 0)
-		error = spi25_report_protected(flash, status, force);
+		error = spi25_report_protected(flash, force);
 	return error;
 }
 

@@ -217,7 +217,7 @@ static int dataflash_unprotect(struct flash *flash, bool force)
 	if (error == 0)
 		error = read_protection(flash, &status, &enabled);
 	if (error == 0 && enabled)
-		error = spi25_report_protected(flash, status, force);
+		error = spi25_report_protected(flash, force);
 	return error;
 }
 

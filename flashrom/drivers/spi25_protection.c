@@ -3,12 +3,11 @@
 
 #include "spi25.h"
 
-int spi25_report_protected(const struct flash *flash, uint8_t status, bool force)
+int spi25_report_protected(const struct flash *flash, bool force)
 {
 	log_emit(flash->log, force ? LOG_WARNING : LOG_ERROR,
-		"The chip stays write-protected (status register 0x%02x): release its WP# pin or "
-		"its register lock%s.\n",
-		status, force ? "; going on because of --force" : ", or add --force");
+		"The chip stays write-protected: release its WP# pin or its register lock%s.\n",
+		force ? "; going on because of --force" : ", or add --force");
 	return force ? 0 : -EPERM;
 }
 
@@ -60,7 +59,7 @@ int spi25_unprotect(struct flash *flash, bool force)
 	if (error == 0)
 		error = spi25_status_read_all(flash, &after);
 	if (error == 0 && is_protected(traits, &after))
-		error = spi25_report_protected(flash, after.first, force);
+		error = spi25_report_protected(flash, force);
 	return error;
 }
 

@@ -59,15 +59,13 @@ static int clear_locks(struct flash *flash, bool force)
 {
 	const uint8_t opcode = OP_LOCKS_CLEAR;
 	uint8_t after[PROTECTION_BLOCK_BYTES_MAX];
-	uint8_t status;
 	int error = write_locks(flash, &opcode, 1);
 
 	if (error == 0)
 		error = read_locks(flash, after);
 	if (error != 0 || !has_locks(flash, after) || are_unreadable(flash, after))
 		return error;
-	error = spi25_status_read(flash, &status);
-	return error == 0 ? spi25_report_protected(flash, status, force) : error;
+	return spi25_report_protected(flash, force);
 }
 
 /* The register must be read and written in one transfer. */

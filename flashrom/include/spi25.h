@@ -132,7 +132,7 @@ int spi25_bits_read(struct flash *flash, struct spi25_bits bits, bool *set, bool
 int spi25_clear_failed(struct flash *flash);
 
 /** Logs that protection could not be lifted. Returns -EPERM, or 0 with `force`. */
-int spi25_report_protected(const struct flash *flash, uint8_t status, bool force);
+int spi25_report_protected(const struct flash *flash, bool force);
 
 /*
  * Atmel's DataFlash, AT45DB. Its pages have 264, 528 or 1056 bytes; a part may have been set to

@@ -54,6 +54,7 @@ static void destroy(struct programmer *programmer)
 {
 	struct nicintel *self = nicintel_self(programmer);
 
+	self->registers.control[FLASH_CONTROL] = 0;
 	self->registers.unmap(&self->registers);
 	free(self);
 }

@@ -69,7 +69,7 @@ def read_regions(row: Table, key: str, size_bytes: int) -> tuple[tuple[int, int]
             raise row.error(key, f"has {len(numbers)} numbers in one pair", remedy=remedy)
         regions.append((numbers[0], numbers[1]))
     if sum(count * block for count, block in regions) > size_bytes:
-        remedy = f"keep them below {size_bytes} bytes"
+        remedy = f"keep them within {size_bytes} bytes"
         raise row.error(key, "reach past the part's end", remedy=remedy)
     return tuple(regions)
 

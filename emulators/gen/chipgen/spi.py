@@ -82,22 +82,22 @@ NOR_FEATURES = (
 DATAFLASH_PAGE_BYTES_MAX = 528
 
 
-def _read_aai(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Fields]:
+def _read_aai(top: Table, size_bytes: int, sources: Sources) -> dict[str, Fields]:
     top.integer("page_bytes", low=1, high=1)
     fields = {
         **_identity(top, sources),
-        **_registers(top, sources),
+        **_registers(top, size_bytes, sources),
         **_busy(top.table("busy"), sources, AAI_BUSY),
         **_wait(top.table("wait"), sources, optional=POWER_UP),
     }
     return {"spi": fields}
 
 
-def _read_eeprom(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Fields]:
+def _read_eeprom(top: Table, size_bytes: int, sources: Sources) -> dict[str, Fields]:
     """Reads an EEPROM. The RDID of the chip file is the beginning of its identification page."""
     fields = {
         **_identity(top, sources),
-        **_registers(top, sources),
+        **_registers(top, size_bytes, sources),
         **_busy(top.table("busy"), sources, PAGE_PROGRAM | WRITE_STATUS),
     }
     return {"spi": fields}
@@ -119,13 +119,13 @@ def _read_dataflash(top: Table, _size_bytes: int, sources: Sources) -> dict[str,
     return {"spi": {**_identity(top, sources), **busy, **wait}, "dataflash": dataflash}
 
 
-def _read_nor(top: Table, _size_bytes: int, sources: Sources) -> dict[str, Fields]:
+def _read_nor(top: Table, size_bytes: int, sources: Sources) -> dict[str, Fields]:
     for key in ("size_bytes", "page_bytes"):
         value = top.integer(key, low=1, high=SIZE_BYTES_MAX)
         if not is_power_of_two(value):
             raise top.error(key, f"is {value}", remedy="write a power of two")
     top.integer("page_bytes", low=1, high=NOR_PAGE_BYTES_MAX)
-    fields = {**_identity(top, sources), **_features(top), **_registers(top, sources)}
+    fields = {**_identity(top, sources), **_features(top), **_registers(top, size_bytes, sources)}
     if "early_wel" in top.values:
         fields |= _early_wel(top.table("early_wel"), sources)
     if "dies" in top.values:
@@ -202,9 +202,10 @@ def _features(top: Table) -> Fields:
     return {"features": " | ".join(f"SPI_HAS_{name.upper()}" for name in names)}
 
 
-def _registers(top: Table, sources: Sources) -> Fields:
+def _registers(top: Table, size_bytes: int, sources: Sources) -> Fields:
     status = top.table("status")
-    return {**_status(status, sources), **_protection(top.table("protection"), status, sources)}
+    fields = _status(status, sources)
+    return fields | _protection(top.table("protection"), status, size_bytes, sources)
 
 
 def _status(table: Table, sources: Sources) -> Fields:
@@ -268,9 +269,18 @@ def _flag_at(table: Table, addresses: list[int]) -> str:
 
 def _flag(table: Table, status: Table) -> str:
     """Reads `{ read_opcode = 0x35, mask = 0x40 }`: bits of one of the part's status registers."""
-    opcodes = [_octet_or_zero(register, "read_opcode") for register in status.tables("register")]
+    indices = {
+        register.octet("read_opcode"): index
+        for index, register in enumerate(status.tables("register"))
+        if "read_opcode" in register.values
+    }
     table.check_keys(required=("read_opcode", "mask"))
-    return _c_flag(table, opcodes.index(read_opcode(table, "read_opcode", opcodes)))
+    opcode = table.octet("read_opcode")
+    if opcode not in indices:
+        problem = f"no status register has the read_opcode 0x{opcode:02X}"
+        known = ", ".join(f"0x{other:02X}" for other in indices)
+        raise table.error("read_opcode", problem, remedy=f"use one of {known}")
+    return _c_flag(table, indices[opcode])
 
 
 def _c_flag(table: Table, index: int) -> str:
@@ -281,7 +291,7 @@ def _flags(table: Table, status: Table, names: Sequence[str]) -> Fields:
     return {name: _flag(table.table(name), status) for name in names if name in table.values}
 
 
-def _protection(table: Table, status: Table, sources: Sources) -> Fields:
+def _protection(table: Table, status: Table, size_bytes: int, sources: Sources) -> Fields:
     kind = table.choice("kind", tuple(PROTECTIONS)) if "kind" in table.values else "any"
     flags = RANGE_FLAGS if kind == "ranges" else ()
     more = ("lock_regions",) if kind == "ranges" else ()
@@ -297,13 +307,13 @@ def _protection(table: Table, status: Table, sources: Sources) -> Fields:
         fields["unit_bytes"] = str(table.integer("unit_bytes", low=4096, high=SIZE_BYTES_MAX))
     fields |= _flags(table, status, flags)
     if "lock_regions" in table.values:
-        fields |= _lock_regions(table)
+        fields |= _lock_regions(table, size_bytes)
     return {"protection": c_struct(fields)}
 
 
-def _lock_regions(table: Table) -> Fields:
+def _lock_regions(table: Table, size_bytes: int) -> Fields:
     """Reads the sizes of the blocks, each of which has its own lock."""
-    regions = read_regions(table, "lock_regions", SIZE_BYTES_MAX)
+    regions = read_regions(table, "lock_regions", size_bytes)
     count = sum(blocks for blocks, _ in regions)
     if count > LOCKS_MAX:
         remedy = f"write up to {LOCKS_MAX}, or make room in model/spi.h"

@@ -141,6 +141,18 @@ static void call_without_room_is_counted_and_the_others_go_on(struct calls *call
 	assert_int_equal(returned(calls, place, SHORT), 1);
 }
 
+static void call_whose_site_has_no_room_is_counted(struct calls *calls)
+{
+	for (unsigned int i = 0; i < CALLS_SITES_MAX; i++)
+		assert_int_equal(calls_add_site(calls, SITE + i), 0);
+	assert_int_equal(calls_add_site(calls, SITE), 0);
+	assert_int_equal(calls->lost, 0);
+	assert_int_equal(calls_add_site(calls, SITE - 1), -ENOSPC);
+	assert_int_equal(calls->lost, 1);
+	assert_true(calls_has_site(calls, SITE + CALLS_SITES_MAX - 1));
+	assert_false(calls_has_site(calls, SITE - 1));
+}
+
 /* Stacks of callers. */
 
 #define BASE UINT64_C(0x555500000000)
@@ -231,6 +243,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(calls, call_that_longjmp_left_is_abandoned_by_the_next_one_there),
 	CASE_ON(calls, first_instruction_that_a_page_fault_repeats_is_the_same_call),
 	CASE_ON(calls, call_without_room_is_counted_and_the_others_go_on),
+	CASE_ON(calls, call_whose_site_has_no_room_is_counted),
 	CASE_ON(stacks, stack_of_the_same_callers_is_the_same_whatever_else_is_on_it),
 	CASE_ON(stacks, other_callers_make_another_stack),
 	CASE_ON(stacks, file_at_another_place_is_the_same_stack),

@@ -74,7 +74,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
         (
             "size_bytes = 65536,",
             "regions = [[17, 65536]],",
-            ("erase[0].regions: reach past", "1048576"),
+            ("erase[0].regions: reach past", "within 1048576"),
         ),
         ("size_bytes = 65536,", "regions = [[4]],", ("regions: has 1 numbers", "pairs")),
         ("bits = [2, 3, 4]", "bits = [8]", ("protection.bits", "from 0 to 7")),
@@ -87,7 +87,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
         (
             "unit_bytes = 65536",
             "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
-            ("protection.bottom.read_opcode", "use one of 0x05"),
+            ("bottom.read_opcode: no status register", "use one of 0x05"),
         ),
         # TOML allows these values, but they are no figures, or fit into no table in C.
         ("typ_us = 640", "typ_us = inf", ("page_program.typ_us: is inf", "3600000000")),
@@ -175,6 +175,19 @@ def test_bad_file_of_a_part_on_a_bus_of_cycles_names_key_and_remedy(
     tmp_path: Path, name: str, old: str, new: str, words: tuple[str, ...]
 ) -> None:
     assert_refused(tmp_path, name, old, new, words)
+
+
+def test_locks_past_the_end_of_the_part_are_refused(tmp_path: Path) -> None:
+    words = ("protection.lock_regions: reach past the part's end", "within 8388608 bytes")
+    assert_refused(tmp_path, "AT25DF641", "[[128, 65536]]", "[[129, 65536]]", words)
+
+
+def test_flag_without_an_opcode_is_no_register_that_only_an_address_selects(
+    tmp_path: Path,
+) -> None:
+    old, new = "read_opcode = 0x35, mask = 0x20", "read_opcode = 0x00, mask = 0x20"
+    words = ("protection.bottom.read_opcode: no status register", "use one of 0x05, 0x35, 0x07\n")
+    assert_refused(tmp_path, "S25FS128S", old, new, words)
 
 
 def test_broken_toml_is_an_error_with_its_place(tmp_path: Path) -> None:

@@ -208,6 +208,16 @@ static void table_of_w25q64fv_says_what_the_part_is(void)
 	assert_int_equal(word_of(part, 0x30), 0x0000D810); /* 64 KiB */
 }
 
+static void table_lists_no_erase_with_four_address_bytes_wherever_it_stands(void)
+{
+	struct part part = *part_find("W25Q256JV");
+	struct part_erase *first = &part.erases[0];
+
+	assert_int_equal(first->opcode, 0x20);
+	first->opcode = 0x21;
+	assert_int_equal(word_of(&part, 0x10) & 0xFFFF, 0xFFE7); /* no 4 KiB erase */
+}
+
 static void bytes_behind_the_table_are_not_programmed(void)
 {
 	assert_int_equal(word_of(part_find("W25Q64FV"), 0x34), 0xFFFFFFFF);
@@ -250,6 +260,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(any_bit_protects_all_where_ranges_are_not_known),
 	CASE(header_leads_to_a_table_of_nine_words),
 	CASE(table_of_w25q64fv_says_what_the_part_is),
+	CASE(table_lists_no_erase_with_four_address_bytes_wherever_it_stands),
 	CASE(bytes_behind_the_table_are_not_programmed),
 	CASE(part_above_16_mib_says_that_it_takes_four_bytes),
 	CASE(table_agrees_with_every_part_that_has_one),

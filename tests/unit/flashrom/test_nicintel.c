@@ -38,12 +38,13 @@ static void attach(struct card *card)
 static void detach(struct card *card)
 {
 	programmer_destroy(card->programmer);
+	assert_int_equal(card->control[0x0C], 0);
 	assert_int_equal(unmapped, 1);
 }
 
 FIXTURE(card, attach, detach);
 
-static void part_may_be_written_to_once_it_is_attached(struct card *card)
+static void part_may_be_written_to_while_it_is_attached(struct card *card)
 {
 	assert_int_equal(card->control[0x0C], 1);
 	assert_int_equal(card->control[0x0D], 0);
@@ -143,7 +144,7 @@ static void card_without_addresses_is_not_found(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(card, part_may_be_written_to_once_it_is_attached),
+	CASE_ON(card, part_may_be_written_to_while_it_is_attached),
 	CASE_ON(card, last_byte_of_the_bus_is_the_last_of_the_window),
 	CASE_ON(card, parallel_parts_alone_are_reached_and_no_larger_ones),
 	CASE(card_is_found_among_others),

@@ -179,6 +179,7 @@ static void block_lock_that_stays_is_reported(struct fake_registers *fake)
 	fake->answers[0x72][17] = 0x01;
 	assert_int_equal(fake_unprotect(fake, false), -EPERM);
 	assert_int_equal(fake_unprotect(fake, true), 0);
+	assert_true(logged(&fake->captured, "stays write-protected:"));
 }
 
 /* The sector registers of an AT25DF641, one bit each, in the unused answer of 36h. */
