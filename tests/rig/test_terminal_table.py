@@ -158,7 +158,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def started_meter(machine: Path) -> EnergyMeter:
-    """Returns an energy meter that has started_meter on the machine with these files."""
+    """Returns an energy meter that has begun on the machine with these files."""
     meter = EnergyMeter(machine)
     meter.begin()
     return meter
