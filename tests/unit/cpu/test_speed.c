@@ -25,7 +25,7 @@ static void speed_has_up_to_three_decimals(void)
 	assert_int_equal(parsed("100000"), SPEED_KIPS_MAX);
 }
 
-static void what_is_no_speed_is_refused(void)
+static void invalid_speed_is_refused(void)
 {
 	static const char *const texts[] = {
 		"", "-1", ".5", "1.", "x", "100000.001", "100001", "99999999999999999999"};
@@ -75,7 +75,7 @@ static void ramp_waits_then_moves_then_stays(void)
 	assert_int_equal(ramp_speed_kips(&ramp, UINT64_MAX), 300);
 }
 
-static void ramp_that_is_turned_round_starts_where_it_was(void)
+static void reversed_ramp_starts_at_the_present_speed(void)
 {
 	struct ramp ramp;
 
@@ -96,7 +96,7 @@ static void change_without_latency_or_ramp_is_a_step(void)
 	assert_int_equal(ramp_speed_kips(&ramp, 1000), 300);
 }
 
-static void unthrottled_is_reached_in_one_step(void)
+static void unthrottled_speed_is_reached_in_one_step(void)
 {
 	struct ramp ramp;
 
@@ -108,14 +108,14 @@ static void unthrottled_is_reached_in_one_step(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(speed_has_up_to_three_decimals),
-	CASE(what_is_no_speed_is_refused),
+	CASE(invalid_speed_is_refused),
 	CASE(fourth_decimal_is_left_for_the_caller),
 	CASE(cost_is_rounded_up_and_never_zero),
 	CASE(quantum_has_at_least_one_instruction),
 	CASE(ramp_waits_then_moves_then_stays),
-	CASE(ramp_that_is_turned_round_starts_where_it_was),
+	CASE(reversed_ramp_starts_at_the_present_speed),
 	CASE(change_without_latency_or_ramp_is_a_step),
-	CASE(unthrottled_is_reached_in_one_step),
+	CASE(unthrottled_speed_is_reached_in_one_step),
 };
 
 RUN_CASES(tests)
