@@ -14,7 +14,7 @@ from delayrig.model.kinds.emulator import Spi, Start
 from msgspec.structs import replace
 
 from tests.rig import builders
-from tests.rig.builders import MS
+from tests.rig.builders import MS, delay
 from tests.rig.event_builders import made
 
 US = 1000
@@ -30,22 +30,12 @@ START: Event = made(Start, clock_step_ns=0, clock_rate_error_ppm=0, wake_latency
 
 
 def call(
-    asked_ns: int, t_ns: int, end_ns: int | None, function: int = SLEEP, **more: Any
+    requested_ns: int, t_ns: int, end_ns: int, function: int = SLEEP, **more: Any
 ) -> DelayCall:
-    """Returns a call in thread 1, with the changes."""
-    plain = DelayCall(
-        call=1,
-        function=function,
-        t_ns=t_ns,
-        end_ns=end_ns,
-        ended=End.OPEN if end_ns is None else End.SITE,
-        requested_ns=asked_ns,
-        thread=1,
-        cpu_in=0,
-        cpu_out=0,
-        site=0,
-    )
-    return replace(plain, **more)
+    """Returns a call that ended at its call site, with the changes."""
+    plain = delay(0, took_ns=end_ns - t_ns, at=t_ns)
+    facts = {"function": function, "requested_ns": requested_ns, "ended": End.SITE, **more}
+    return replace(plain, **facts)
 
 
 def recorded(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> Delays:

@@ -122,28 +122,34 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Starts a child, whose uptime must be at least @from_ns and below @to_ns. */
+static void assert_uptime_of_child(uint64_t from_ns, uint64_t to_ns)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		const uint64_t uptime_ns = now_ns();
+
+		_exit(uptime_ns >= from_ns && uptime_ns < to_ns ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void next_child_has_the_uptime_and_later_ones_have_ours(void)
 {
 	const uint64_t wanted_ns = UINT64_C(4294967196000000);
 	const uint64_t before_ns = now_ns();
 	int ours = uptime_begin(wanted_ns);
-	int status;
-	pid_t pid;
 
 	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
 		skip(); /* not permitted, or a kernel without time namespaces */
 	assert_true(ours >= 0);
-	pid = fork();
-	if (pid == 0)
-		_exit(now_ns() >= wanted_ns ? 0 : 1);
+	assert_uptime_of_child(wanted_ns, UINT64_MAX);
 	assert_int_equal(uptime_end(ours), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	pid = fork();
-	if (pid == 0)
-		_exit(now_ns() >= before_ns && now_ns() < before_ns + wanted_ns / 2 ? 0 : 1);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_uptime_of_child(before_ns, before_ns + wanted_ns / 2);
 }
 
 static const struct CMUnitTest tests[] = {
