@@ -32,8 +32,8 @@ from tests.rig.reported import keep_cell
 US = 1000
 
 
-def watched(*events: Event, **cell: object) -> Watched:
-    return Watched(cell=make_cell(**cell), events=list(events))
+def watched(*events: Event) -> Watched:
+    return Watched(cell=make_cell(), events=list(events))
 
 
 def called(*calls: DelayCall, between: Sequence[Event] = (), doubt: str = "") -> Watched:

@@ -14,7 +14,7 @@ from delayrig.features.report.summary import headline
 from delayrig.features.survey.terminal import print_survey
 from delayrig.features.threshold.terminal import print_answer
 from delayrig.model.cell import Expect, Role
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
@@ -209,14 +209,7 @@ def test_battery_shows_power_while_in_use(tmp_path: Path, status: str, power: in
     assert meter.mean_mw() == power
 
 
-WAIT = "1 s synchronisation wait after the serprog NOPs was too short"
 US = 1000
-
-
-def wait_of(what: str, requested_ns: int, longest_ns: int) -> Evidence:
-    facts = {"what": what, "requested_ns": requested_ns, "margin_ns": longest_ns - requested_ns}
-    actual_ns = (longest_ns - 1, longest_ns)
-    return msgspec.structs.replace(make_evidence(Witness.BUS), actual_ns=actual_ns, **facts)
 
 
 def headline_of(before: list[CellResult], after: list[CellResult]) -> str:
@@ -230,6 +223,13 @@ def unsafe(**facts: Any) -> str:
     return headline_of([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
 
 
+HALVED = msgspec.structs.replace(
+    make_evidence(Witness.BUS),
+    what="1 s synchronisation wait after the serprog NOPs was too short",
+    requested_ns=SECOND,
+    actual_ns=(SECOND // 2 - 1, SECOND // 2),
+    margin_ns=-SECOND // 2,
+)
 EARLY = msgspec.structs.replace(
     make_evidence(),
     what="RDID (0x9f) came 40000 ns before",
@@ -250,7 +250,7 @@ SITE = SiteWaits(
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"evidence": [wait_of(WAIT, SECOND, SECOND // 2)]}, "a wait of 1 s lasts 0.5 s"),
+        ({"evidence": [HALVED]}, "a wait of 1 s lasts 0.5 s"),
         ({"evidence": [EARLY]}, "RDID (0x9f) comes 40 us before the part is ready"),
         ({"waits": [SITE]}, "a wait of 10 ms lasts 0.04 ms"),
         ({"reason": "10 ms were 3"}, "10 ms were 3"),

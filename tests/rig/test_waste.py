@@ -66,32 +66,27 @@ def test_operations_are_sorted_by_waste_in_each_subject_and_need_a_status_read()
 
 
 @pytest.mark.parametrize(
-    ("busy_from", "busy_until", "waste_ns"),
+    ("busy_times", "waste_ns"),
     [
-        (0, 0, 100 * US),  # The part is never busy.
-        (0, 1000, 100 * US),  # It is ready when the delay begins.
-        (0, 1000 + 30 * US, 70 * US),  # It becomes ready during the delay.
-        (1000 + 30 * US, 900 * US, 30 * US),  # It becomes busy during the delay.
-        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # It is busy for a part of the delay.
-        (0, 900 * US, 0),  # It is busy for the whole delay.
-        (900 * US, 901 * US, 100 * US),  # It becomes busy only after the delay.
+        ([], 100 * US),
+        ([(0, 1000)], 100 * US),
+        ([(0, 1000 + 30 * US)], 70 * US),
+        ([(1000 + 30 * US, 900 * US)], 30 * US),
+        ([(1000 + 30 * US, 1000 + 50 * US)], 80 * US),
+        ([(0, 900 * US)], 0),
+        ([(900 * US, 901 * US)], 100 * US),
+        ([(at, at + 10 * US) for at in range(1000, 200 * US, 20 * US)], 50 * US),
     ],
+    ids=["never", "before", "begin", "end", "middle", "always", "after", "several times"],
 )
 def test_delay_is_wasted_while_the_part_is_not_busy(
-    busy_from: int, busy_until: int, waste_ns: int
+    busy_times: list[tuple[int, int]], waste_ns: int
 ) -> None:
-    work = [busy("0x20", start=busy_from, until=busy_until)] if busy_until else []
+    work = [busy("0x20", start=start, until=until) for start, until in busy_times]
     call = delay(90, took_ns=100 * US, at=1000)
     (site,) = waste_of([watched(*work, calls=[call])]).call_sites
     assert (site.requested_ns, site.actual_ns) == (90 * US, 100 * US)
     assert site.waste_ns == waste_ns
-
-
-def test_delay_spans_several_busy_times() -> None:
-    work = [busy("0x20", start=at, until=at + 10 * US) for at in range(0, 200 * US, 20 * US)]
-    call = delay(90, took_ns=100 * US, at=0)
-    (site,) = waste_of([watched(*work, calls=[call])]).call_sites
-    assert site.waste_ns == 50 * US
 
 
 def test_call_sites_have_their_phase_and_callers() -> None:
