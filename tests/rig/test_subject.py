@@ -142,7 +142,7 @@ def test_program_by_path_runs_on_the_architectures_of_its_elf_machine(
     assert {arch for arch in Arch if not wrong_machine(f"path:{tmp_path}/x", arch)} == runs_on
 
 
-def test_only_programs_of_our_own_builds_are_limited_to_one_architecture() -> None:
+def test_past_mistakes_and_steps_are_for_one_architecture_and_other_subjects_for_all() -> None:
     for name in known_subjects(RECIPES):
         runs_on = [arch for arch in Arch if not wrong_machine(name, arch)]
         alone = name.startswith(("past-mistake:", "step:", "old-clocks:", "sleep-facts"))

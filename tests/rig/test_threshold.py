@@ -265,7 +265,7 @@ def test_job_that_one_program_skips_is_left_out_for_all_on_that_architecture() -
     assert [cost.profile for cost in found] == ["250 MIPS, 1 core", "250 MIPS, 1 core, arm64"]
 
 
-def test_sleeps_are_accurate_from_the_length_where_they_are_late_by_a_tenth() -> None:
+def test_sleeps_are_accurate_from_the_length_where_they_are_at_most_a_tenth_late() -> None:
     fact = make_sleep_facts(normal=10_001, slack=10_000, fifo=1_000)
     assert [fact.accurate_us(way) for way in (NORMAL, SLACK, FIFO)] == [1000, 100, 10]
 

@@ -258,9 +258,7 @@ def test_failed_build_shows_its_last_lines_and_its_log_and_leaves_no_folder(
     assert folders_of_builds(paths) == []
 
 
-def test_build_whose_program_is_a_symbolic_link_is_refused(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_build_whose_program_is_a_symbolic_link_is_refused(paths: Paths, tmp_path: Path) -> None:
     name = source_of({"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths, tmp_path)
     with pytest.raises(BuildError):
         provide_tree(name, paths, print)

@@ -53,7 +53,7 @@ def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
 
 
 @pytest.mark.parametrize(("clock", "judged"), [("tsc", True), ("monotonic", False)])
-def test_measured_wake_up_latency_bounds_later_ones_only_in_a_guest(
+def test_measured_wake_up_latency_bounds_later_ones_only_in_virtual_time(
     clock: str, judged: bool
 ) -> None:
     start = made(Start, t_ns=0, clock=clock, wake_latency_ns_max=3)

@@ -95,7 +95,7 @@ class Children:
             time.sleep(REAP_S)
             for process in _children_of_this():
                 with contextlib.suppress(ChildProcessError, ProcessLookupError), self._lock:
-                    # Other threads wait for the programs that run() started or in our session.
+                    # Other threads wait for what run() started, and for programs in our session.
                     if process not in self._running and os.getsid(process) != os.getsid(0):
                         os.waitpid(process, os.WNOHANG)
 

@@ -16,7 +16,7 @@ PASSED_VARIABLE = "FLASHROM_RIG_TESTS_PASSED"
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
 NO_NEW_WORKER = ("--max-worker-restart", "0")
-"""Ends the layer if a worker dies, for whose tests pytest-xdist with `loadfile` would wait."""
+"""Ends the layer if a worker dies: with `loadfile`, pytest-xdist would wait for its tests."""
 NOTHING_COLLECTED = 5
 
 

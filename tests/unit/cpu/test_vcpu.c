@@ -68,7 +68,7 @@ static void busy_vcpu_runs_at_its_speed(void)
 	assert_int_equal(slow.account.lost_ns, 0);
 }
 
-static void vcpu_faster_than_the_host_gets_its_speed_and_loses_time(void)
+static void vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time(void)
 {
 	struct vcpu vcpu = fixed(2 * HOST_KIPS);
 
@@ -259,7 +259,7 @@ static void quantum_follows_the_speed_within_its_limits(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(busy_vcpu_runs_at_its_speed),
-	CASE(vcpu_faster_than_the_host_gets_its_speed_and_loses_time),
+	CASE(vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time),
 	CASE(unthrottled_vcpu_never_waits_and_is_never_late),
 	CASE(short_bursts_between_idle_times_keep_the_speed),
 	CASE(idle_time_is_not_caught_up),
