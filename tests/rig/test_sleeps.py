@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct waits: a sleep that ended early is judged by the calls and requests after it."""
+"""Direct waits: the calls and requests after a sleep decide if it was too short."""
 
 from typing import Any
 
@@ -13,20 +13,14 @@ from delayrig.model.kinds.agent import ClockRate
 from delayrig.model.kinds.emulator import Spi, Start
 from msgspec.structs import replace
 
+from tests.rig import builders
+from tests.rig.builders import MS, delay
 from tests.rig.event_builders import made
 
-US, MS = 1000, 1_000_000
+US = 1000
 DELAY, SLEEP, OTHER = range(3)
 LATENCY_NS = 50 * US
-PLAIN = FunctionFacts(
-    name="default_delay",
-    file="flashrom",
-    address=1,
-    unit_ns=1000,
-    found_by="",
-    doubt="",
-    setjmp=False,
-)
+(PLAIN,) = builders.delays_of().header.functions
 FUNCTIONS = [
     PLAIN,
     replace(PLAIN, name="nanosleep() at 0x2", direct=True, unit_ns=1),
@@ -36,25 +30,16 @@ START: Event = made(Start, clock_step_ns=0, clock_rate_error_ppm=0, wake_latency
 
 
 def call(
-    asked_ns: int, t_ns: int, end_ns: int | None, function: int = SLEEP, **more: Any
+    requested_ns: int, t_ns: int, end_ns: int, function: int = SLEEP, **more: Any
 ) -> DelayCall:
-    """Returns a call in thread 1, with the changes."""
-    plain = DelayCall(
-        call=1,
-        function=function,
-        t_ns=t_ns,
-        end_ns=end_ns,
-        ended=End.OPEN if end_ns is None else End.SITE,
-        requested_ns=asked_ns,
-        thread=1,
-        cpu_in=0,
-        cpu_out=0,
-        site=0,
-    )
-    return replace(plain, **more)
+    """Returns a call that ended at its call site, with the changes."""
+    plain = delay(0, took_ns=end_ns - t_ns, at=t_ns)
+    facts = {"function": function, "requested_ns": requested_ns, "ended": End.SITE, **more}
+    return replace(plain, **facts)
 
 
-def delays_of(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> Delays:
+def recorded(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> Delays:
+    """Returns the delays that QEMU recorded, with times that may be 4 ns late."""
     header = DelaysHeader(functions=functions, late_ns=4, calls=len(calls), lost=0)
     return Delays(header=header, callers={}, calls=list(calls))
 
@@ -64,28 +49,28 @@ def request(read_ns: int, **more: Any) -> Event:
 
 
 def observed(*calls: DelayCall, bus: tuple[Event, ...] = ()) -> list[ObservedDelay]:
-    return observe_calls_of(delays_of(*calls), [START, *bus])
+    return observe_calls_of(recorded(*calls), [START, *bus])
 
 
-def told(wait: ObservedDelay) -> str:
+def judgement(wait: ObservedDelay) -> str:
     """Returns the judgement of a wait in one word."""
     if wait.is_open:
         return "open"
     return "short" if wait.is_short else "good" if wait.is_judged else "unjudged"
 
 
-def test_whole_sleep_is_good_and_one_that_a_request_followed_too_early_is_short() -> None:
+def test_sleep_is_short_if_it_ended_early_and_a_request_followed_too_early() -> None:
     (wait,) = observed(call(MS, 0, MS + US), bus=(request(MS + 2 * US),))
-    assert (told(wait), wait.shortest_ns) == ("good", MS + US - 4)
+    assert (judgement(wait), wait.shortest_ns) == ("good", MS + US - 4)
     (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(9 * MS),))
-    assert told(wait) == "short"
+    assert judgement(wait) == "short"
     assert (wait.shortest_ns, wait.longest_ns) == (4 * MS - 4, 9 * MS)
 
 
-def test_sleep_that_nothing_followed_is_open() -> None:
+def test_sleep_without_a_later_request_is_open() -> None:
     waits = observed(call(10 * MS, 0, 4 * MS), bus=(request(3 * MS),))
-    assert [told(wait) for wait in waits] == ["open"]
-    assert INTERRUPTED in doubts_of(delays_of(), waits, must_wait=False)
+    assert [judgement(wait) for wait in waits] == ["open"]
+    assert INTERRUPTED in doubts_of(recorded(), waits, must_wait=False)
 
 
 @pytest.mark.parametrize(
@@ -97,28 +82,28 @@ def test_sleep_that_nothing_followed_is_open() -> None:
         (10 * MS - US, "short"),
     ],
 )
-def test_sleep_that_is_made_good_elsewhere_is_judged_by_when_the_next_request_was_sent(
+def test_interrupted_sleep_is_judged_by_the_time_of_the_next_request(
     read_ns: int, found: str
 ) -> None:
     (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(request(read_ns),))
-    assert told(wait) == found
+    assert judgement(wait) == found
 
 
-def test_request_that_was_sent_before_the_sleep_says_nothing_of_it() -> None:
+def test_request_that_was_sent_before_the_sleep_ended_does_not_judge_it() -> None:
     pipelined = request(6 * MS, gap_ns=-5)
     early = request(6 * MS, arrived_ns=3 * MS)
     (wait,) = observed(call(10 * MS, 0, 4 * MS), bus=(pipelined, early))
-    assert told(wait) == "open"
+    assert judgement(wait) == "open"
 
 
-def test_sleeps_that_go_on_are_one() -> None:
+def test_resumed_sleeps_count_as_one_wait() -> None:
     calls = (
         call(10 * MS, 0, 4 * MS),
         call(6 * MS, 4 * MS + US, 7 * MS),
         call(3 * MS + US, 7 * MS + US, 10 * MS + 9 * US),
     )
     waits = observed(*calls, bus=(request(10 * MS + 20 * US),))
-    assert [told(wait) for wait in waits] == ["good"] * 3
+    assert [judgement(wait) for wait in waits] == ["good"] * 3
     assert waits[0].shortest_ns == 10 * MS + 9 * US - 4
 
 
@@ -129,11 +114,13 @@ def test_sleeps_that_go_on_are_one() -> None:
         (call(6 * MS, 6 * MS, 12 * MS + US), 5 * MS),
         (call(6 * MS, 4 * MS + US, 11 * MS, thread=2), 5 * MS),
     ],
-    ids=["it is too short", "it begins after a request", "it is another thread's"],
+    ids=["too short", "after a request", "in another thread"],
 )
-def test_rest_of_a_sleep_is_no_excuse(rest: DelayCall, read_ns: int) -> None:
+def test_sleep_that_does_not_resume_an_interrupted_one_leaves_it_short(
+    rest: DelayCall, read_ns: int
+) -> None:
     waits = observed(call(10 * MS, 0, 4 * MS), rest, bus=(request(read_ns),))
-    assert [told(wait) for wait in waits] == ["short", "good"]
+    assert [judgement(wait) for wait in waits] == ["short", "good"]
 
 
 def rate(**more: Any) -> Event:
@@ -156,29 +143,30 @@ def rate(**more: Any) -> Event:
         (115 * MS, 122 * MS, "good"),
     ],
 )
-def test_sleep_until_a_moment_is_judged_by_the_clock_of_the_guest(
+def test_absolute_sleep_is_judged_by_the_guests_clock(
     end_ns: int, read_ns: int, found: str
 ) -> None:
     until = call(0, 111 * MS, end_ns, until_ns=120 * MS)
     (wait,) = observed(until, bus=(rate(), request(read_ns)))
-    assert (wait.requested_ns, told(wait)) == (10 * MS, found)
+    assert (wait.requested_ns, judgement(wait)) == (10 * MS, found)
 
 
-def test_sleep_until_the_same_moment_goes_on() -> None:
+def test_absolute_sleep_to_the_same_deadline_resumes() -> None:
     calls = [
         call(0, 111 * MS, 115 * MS, until_ns=120 * MS),
         call(0, 115 * MS + US, 121 * MS + US, until_ns=120 * MS),
     ]
     waits = observed(*calls, bus=(rate(), request(121 * MS + 2 * US)))
-    assert [told(wait) for wait in waits] == ["good", "good"]
+    assert [judgement(wait) for wait in waits] == ["good", "good"]
 
 
-def test_sleep_until_a_moment_that_is_over_asks_for_nothing_and_of_an_unknown_clock_is_open() -> (
-    None
-):
+def test_absolute_sleep_to_a_past_deadline_is_no_wait() -> None:
     assert observed(call(0, 130 * MS, 130 * MS + US, until_ns=120 * MS), bus=(rate(),)) == []
+
+
+def test_absolute_sleep_is_open_if_the_guests_clock_is_unknown() -> None:
     (wait,) = observed(call(0, 111 * MS, 121 * MS, until_ns=120 * MS))
-    assert told(wait) == "open"
+    assert judgement(wait) == "open"
 
 
 @pytest.mark.parametrize(
@@ -190,30 +178,32 @@ def test_sleep_until_a_moment_that_is_over_asks_for_nothing_and_of_an_unknown_cl
         (call(11 * MS, US, 2 * MS, function=OTHER), ["good", "short"]),
         (call(9 * MS, US, 2 * MS, function=DELAY), ["good", "short"]),
     ],
-    ids=["sleep", "sleep behind it", "shorter delay", "longer delay", "in a handler"],
+    ids=["sleep", "sleep after it", "shorter delay", "longer delay", "in a handler"],
 )
-def test_wait_within_a_delay_is_the_delays_unless_it_is_longer_or_in_a_handler(
+def test_wait_inside_a_delay_is_judged_only_if_it_is_longer_or_in_a_signal_handler(
     inner: DelayCall, found: list[str]
 ) -> None:
     outer = call(10 * MS, 0, 10 * MS + US, function=DELAY)
     waits = observed(outer, inner, bus=(request(13 * MS),))
-    assert [told(wait) for wait in waits] == found
+    assert [judgement(wait) for wait in waits] == found
     assert waits[0].requested_ns == 10 * MS
 
 
 @pytest.mark.parametrize(("why", "doubts"), [(WALL_CLOCK, [UNREAD]), (NO_LIMIT, [])])
-def test_sleep_of_unknown_length_is_a_doubt_unless_it_has_none(why: str, doubts: list[str]) -> None:
-    delays = delays_of(call(0, 0, MS, unread=why))
+def test_sleep_of_unknown_length_is_a_doubt_unless_it_has_no_limit(
+    why: str, doubts: list[str]
+) -> None:
+    delays = recorded(call(0, 0, MS, unread=why))
     assert doubts_of(delays, observe_calls_of(delays, [START]), must_wait=False) == doubts
 
 
-def test_sleeps_alone_are_not_all_waits_where_a_clock_is_read_in_a_loop() -> None:
-    polled = replace(FUNCTIONS[SLEEP], name="clock_gettime() at 0x3", doubt="it tells no length")
+def test_sleeps_alone_are_not_all_waits_if_the_program_polls_a_clock() -> None:
+    polled = replace(FUNCTIONS[SLEEP], name="clock_gettime() at 0x3", doubt="its length is unknown")
     for functions, doubts in (
         ([FUNCTIONS[DELAY], FUNCTIONS[SLEEP], polled], []),
         ([PLAIN, FUNCTIONS[SLEEP]], []),
         ([polled, FUNCTIONS[SLEEP]], [NO_FUNCTION]),
     ):
-        delays = delays_of(call(MS, 0, MS + US), functions=functions)
+        delays = recorded(call(MS, 0, MS + US), functions=functions)
         waits = observe_calls_of(delays, [START])
         assert doubts_of(delays, waits, must_wait=True) == doubts

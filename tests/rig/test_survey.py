@@ -32,8 +32,8 @@ from tests.rig.reported import keep_cell
 US = 1000
 
 
-def watched(*events: Event, **cell: object) -> Watched:
-    return Watched(cell=make_cell(**cell), events=list(events))
+def watched(*events: Event) -> Watched:
+    return Watched(cell=make_cell(), events=list(events))
 
 
 def called(*calls: DelayCall, between: Sequence[Event] = (), doubt: str = "") -> Watched:
@@ -41,24 +41,23 @@ def called(*calls: DelayCall, between: Sequence[Event] = (), doubt: str = "") ->
     return Watched(cell=make_cell(), events=[started(wake=0), *between], delays=delays)
 
 
-def test_calls_of_one_length_are_counted_and_what_they_took_beyond() -> None:
+def test_calls_of_one_length_are_counted_with_their_excess() -> None:
     calls = [delay(100, took_ns=100 * US + extra, at=extra * 1000 * US) for extra in (10, 30)]
     (row,) = requested_of([called(*calls, delay(100, took_ns=None))])
     assert (row.requested_us, row.count) == (100, 2)
     assert (row.took_ns, row.beyond_ns) == (200 * US + 40, 40)
 
 
-def test_answer_counts_the_waits_and_those_that_are_not_slept() -> None:
-    calls = [delay(10, took_ns=20_000, at=each) for each in (0, 100 * US)]
+def test_answer_counts_all_waits_and_those_too_short_to_sleep() -> None:
+    calls = [delay(10, took_ns=20_000, at=at) for at in (0, 100 * US)]
     calls.append(delay(400, took_ns=460_000, at=200 * US))
-    assert answer_of(requested_of([called(*calls)])) == (
-        "3 waits of 10 to 400 us were asked for, and took 0.001 s;"
-        " 2 of them, of less than 100 us, took 8.0 % of that."
-    )
-    assert answer_of([]) == "No wait was seen call by call."
+    words = answer_of(requested_of([called(*calls)]))
+    assert "3 waits of 10 to 400 us" in words
+    assert "took 0.001 s; 2 of them, of less than 100 us, took 8.0 %" in words
+    assert answer_of([]).startswith("No wait was seen")
 
 
-def test_call_within_another_one_or_of_what_may_be_no_delay_function_is_left_out() -> None:
+def test_nested_call_or_call_of_a_doubtful_function_is_not_counted() -> None:
     calls = [delay(100, took_ns=100 * US, at=0), delay(100, took_ns=99 * US, at=10)]
     after = delay(100, took_ns=100 * US, at=100 * US)
     (row,) = requested_of([called(*calls, after)])
@@ -70,11 +69,11 @@ def test_call_within_another_one_or_of_what_may_be_no_delay_function_is_left_out
     ("us", "expected"),
     [(0, 0), (1, 1), (4, 2), (5, 5), (9, 5), (10, 10), (999, 500), (75000, 50000)],
 )
-def test_classes_are_1_2_5(us: int, expected: int) -> None:
+def test_length_classes_are_1_2_and_5_times_powers_of_ten(us: int, expected: int) -> None:
     assert class_us(us) == expected
 
 
-def test_a_gap_is_from_a_reply_to_the_next_request_and_closes_in_an_interval() -> None:
+def test_gap_lasts_from_a_reply_until_the_next_request_arrived() -> None:
     first = spi("0x05", read=100, reply=110)
     second = spi("0x05", read=1000, empty=400)
     (known,) = gaps_of([started(wake=50), first, second])
@@ -92,7 +91,7 @@ def bus(lengths_us: list[int]) -> list[Event]:
     return events
 
 
-def test_no_wait_is_longer_than_its_gap_and_the_usual_service_is_no_wait() -> None:
+def test_wait_is_at_most_its_gap_and_the_usual_service_time_is_no_wait() -> None:
     events = [started(wake=0), *bus([30, 31, 30, 30, 1030, 530])]
     assert service_ns(gaps_of(events)) == 30 * US
     found = {row.from_us: row for row in bounds_of([watched(*events)])}
@@ -107,7 +106,7 @@ def test_no_wait_is_longer_than_its_gap_and_the_usual_service_is_no_wait() -> No
     assert "at most ms" in table.figures
 
 
-def test_waits_of_a_profile_are_known_by_name() -> None:
+def test_waits_that_the_profile_names_are_counted() -> None:
     wait = Wait(
         kind="erase-poll", what="10 us", opens="busy-status", after=["0x20"], requested_us=10
     )
@@ -124,7 +123,7 @@ def test_waits_of_a_profile_are_known_by_name() -> None:
 
 
 @pytest.mark.parametrize(("gap_us", "off_pct"), [(200, 0), (202, 1)])
-def test_the_bus_less_service_is_what_the_calls_took_or_they_differ_by_that(
+def test_calls_are_compared_with_the_gaps_on_the_bus_less_service_time(
     gap_us: int, off_pct: float
 ) -> None:
     requests = bus([30, 30, 30 + gap_us])
@@ -137,7 +136,7 @@ def test_the_bus_less_service_is_what_the_calls_took_or_they_differ_by_that(
 
 
 @pytest.mark.parametrize(
-    ("lane", "delays", "told"),
+    ("lane", "delays", "words"),
     [
         (LaneName.HOST, None, "nobody sees delays on the host lane, so all figures are bounds"),
         (LaneName.VIRTUAL, None, "no delay function of it is known, so all figures are bounds"),
@@ -145,8 +144,8 @@ def test_the_bus_less_service_is_what_the_calls_took_or_they_differ_by_that(
         (LaneName.VIRTUAL, delays_of(delay(5, took_ns=5 * US)), "by QEMU, in default_delay."),
     ],
 )
-def test_survey_says_who_saw_the_waits(
-    tmp_path: Path, lane: LaneName, delays: Delays | None, told: str
+def test_survey_says_which_witness_saw_the_waits(
+    tmp_path: Path, lane: LaneName, delays: Delays | None, words: str
 ) -> None:
     cell = make_cell(lane=lane)
     result = keep_cell(tmp_path, cell, sound_events(*bus([30, 30, 500])))
@@ -155,4 +154,4 @@ def test_survey_says_who_saw_the_waits(
     write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
     (line,) = survey_run(tmp_path).lines
     assert line.startswith("bundled: ")
-    assert told in line
+    assert words in line

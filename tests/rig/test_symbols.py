@@ -51,15 +51,15 @@ def address_of(symbols: Symbols, function: str) -> int:
     return address
 
 
-def call_behind(symbols: Symbols, function: str, line: str) -> int:
-    """Returns the return address of the call in that line."""
+def return_address_of(symbols: Symbols, function: str, line: str) -> int:
+    """Returns the return address of the call that the function makes in that line."""
     start = address_of(symbols, function)
     inside = [at for at in range(start, start + 200) if symbols.where(at) == line]
     called = address_of(symbols, "wait_here" if function == "outer" else "outer")
-    return next(at for at in inside if _call_to(symbols, at) == called) + 5
+    return next(at for at in inside if _call_target(symbols, at) == called) + 5
 
 
-def _call_to(symbols: Symbols, address: int) -> int | None:
+def _call_target(symbols: Symbols, address: int) -> int | None:
     """Returns the target of the near call at the address, or None."""
     code = symbols.code(address, 5)
     return (
@@ -70,13 +70,13 @@ def _call_to(symbols: Symbols, address: int) -> int | None:
 def stack_of_wait(symbols: Symbols, *, frame_of_outer: int, bp: int = 0) -> StackTop:
     """Returns the stack as wait_here() begins: outer() called it, and main() called outer()."""
     words = [0] * 64
-    words[0] = BASE + call_behind(symbols, "outer", CALL_IN_OUTER)
-    words[frame_of_outer // 8] = BASE + call_behind(symbols, "main", CALL_IN_MAIN)
+    words[0] = BASE + return_address_of(symbols, "outer", CALL_IN_OUTER)
+    words[frame_of_outer // 8] = BASE + return_address_of(symbols, "main", CALL_IN_MAIN)
     return StackTop(sp=SP, bp=bp, words=words)
 
 
 @pytest.mark.parametrize("options", [("-g",), ("-g", "-no-pie"), ("-gdwarf-4",)])
-def test_function_is_found_and_lies_where_its_file_offset_says(
+def test_function_is_found_with_its_file_offset_and_line(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     program = compiled(tmp_path, *options)
@@ -84,13 +84,13 @@ def test_function_is_found_and_lies_where_its_file_offset_says(
     address = address_of(symbols, "wait_here")
     assert symbols.address(symbols.file_offset(address)) == address
     assert symbols.where(address) == "wait_here (program.c:2)"
-    # Lines are found also without an index of units.
+    # Lines are also found without an index of compilation units.
     subprocess.run(["objcopy", "--remove-section=.debug_aranges", program], check=True)
     symbols = Symbols(program.read_bytes())
     assert symbols.where(address_of(symbols, "wait_here")) == "wait_here (program.c:2)"
 
 
-def test_without_lines_an_address_is_told_by_its_function(tmp_path: Path) -> None:
+def test_without_line_numbers_an_address_is_shown_by_its_function(tmp_path: Path) -> None:
     symbols = read_symbols(compiled(tmp_path))
     assert symbols.where(address_of(symbols, "outer") + 2) == "outer+0x2"
     assert symbols.function("wait_there") is None
@@ -120,7 +120,7 @@ def test_callers_are_found_without_frame_pointers(tmp_path: Path) -> None:
 
 @pytest.fixture
 def framed(tmp_path: Path) -> tuple[Symbols, StackTop]:
-    """Returns the program compiled with frame pointers, and a stack of it."""
+    """Returns the symbols of the program with frame pointers, and a stack of it."""
     symbols = read_symbols(compiled(tmp_path, "-g", "-fno-omit-frame-pointer"))
     return symbols, stack_of_wait(symbols, frame_of_outer=240, bp=SP + 232)
 
@@ -138,20 +138,20 @@ def test_callers_are_found_by_frame_pointers_as_far_as_the_stack_was_recorded(
     assert symbols.callers(in_another_file, BASE) == []
 
 
-def test_callers_and_sizes_are_the_same_without_the_linkers_table(
+def test_callers_and_sizes_are_the_same_without_the_table_of_frames(
     framed: tuple[Symbols, StackTop], tmp_path: Path
 ) -> None:
     symbols, top = framed
     command = ["objcopy", "--rename-section", ".eh_frame_hdr=.other", "program", "untabled"]
     subprocess.run(command, check=True, cwd=tmp_path)
-    whole = read_symbols(tmp_path / "untabled")
-    assert len(whole.callers(top, BASE)) == 2
-    assert whole.callers(top, BASE) == symbols.callers(top, BASE)
+    untabled = read_symbols(tmp_path / "untabled")
+    assert len(untabled.callers(top, BASE)) == 2
+    assert untabled.callers(top, BASE) == symbols.callers(top, BASE)
     for at in range(*symbols.text):
-        assert whole.size(at) == symbols.size(at)
+        assert untabled.size(at) == symbols.size(at)
 
 
-def test_threads_that_ask_the_same_file_at_once_get_the_answers_that_one_would(
+def test_threads_that_share_symbols_get_the_answers_of_a_single_one(
     tmp_path: Path,
 ) -> None:
     path = compiled(tmp_path, "-g")

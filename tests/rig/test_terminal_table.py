@@ -14,7 +14,7 @@ from delayrig.features.report.summary import headline
 from delayrig.features.survey.terminal import print_survey
 from delayrig.features.threshold.terminal import print_answer
 from delayrig.model.cell import Expect, Role
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, plain_table
@@ -45,7 +45,7 @@ def table_of(*, least: tuple[str, ...] = ()) -> FittedTable:
     return table
 
 
-def test_table_that_fits_has_a_line_a_row() -> None:
+def test_table_that_fits_has_one_line_per_row() -> None:
     assert printed(table_of(), 80) == [
         "subject            hazards                       total s  for nothing s",
         f"bundled            {LONG}    1.250          0.001",
@@ -68,7 +68,7 @@ def test_least_important_column_is_dropped_before_rows_are_split() -> None:
     assert not any("nothing" in line for line in lines)
 
 
-def test_narrow_terminal_has_words_above_figures_and_equal_words_once() -> None:
+def test_narrow_terminal_has_words_above_figures_and_does_not_repeat_words() -> None:
     assert printed(table_of(), 40) == [
         "subject  hazards",
         f"bundled  {LONG}",
@@ -101,7 +101,7 @@ def print_all(console: Console, stored: Path) -> None:
 
 
 def words_shown(stored: Path, width: int) -> set[str]:
-    """Returns the words on a terminal of that width. Of a broken word, each part is a word."""
+    """Returns the words on a terminal of that width; each part of a broken word is a word."""
     return set(shown(lambda console: print_all(console, stored), width).split())
 
 
@@ -127,28 +127,28 @@ def printed_results(*cells: CellResult) -> str:
     return shown(lambda console: print_results(results, lines, console, out="out"), 200)
 
 
-def test_canary_that_was_convicted_as_it_must_be_is_counted_and_not_listed() -> None:
+def test_expected_conviction_of_a_canary_is_counted_and_not_listed() -> None:
     convicted = make_result(CANARY, verdict=Verdict.TOO_SHORT)
     acquitted = make_result(CONTROL, verdict=Verdict.PASS)
-    said = printed_results(convicted, acquitted)
-    assert f"\ntoo_short {convicted.id}" not in said
-    assert "2 canaries and controls are as they must be." in said
+    text = printed_results(convicted, acquitted)
+    assert f"\ntoo_short {convicted.id}" not in text
+    assert "2 canaries and controls are as they must be." in text
 
 
-def test_control_that_was_convicted_is_listed_with_its_command() -> None:
+def test_convicted_control_is_listed_with_its_command() -> None:
     canary = make_result(CANARY, verdict=Verdict.TOO_SHORT)
     control = make_result(CONTROL, verdict=Verdict.TOO_SHORT)
-    said = printed_results(canary, control)
-    assert f"\ntoo_short {control.id}" in said
-    assert f"again: {control.rerun}" in said
-    assert "as they must be" not in said
+    text = printed_results(canary, control)
+    assert f"\ntoo_short {control.id}" in text
+    assert f"again: {control.rerun}" in text
+    assert "as they must be" not in text
 
 
-def test_conviction_that_a_plan_foresaw_is_still_explained() -> None:
-    foreseen = make_cell(name="demonstration", expect=Expect.TOO_SHORT)
-    said = printed_results(make_result(foreseen, verdict=Verdict.TOO_SHORT))
-    assert f"\ntoo_short {foreseen.id}" in said
-    assert UNWATCHED in said
+def test_conviction_that_the_plan_expects_is_still_listed() -> None:
+    demonstration = make_cell(name="demonstration", expect=Expect.TOO_SHORT)
+    text = printed_results(make_result(demonstration, verdict=Verdict.TOO_SHORT))
+    assert f"\ntoo_short {demonstration.id}" in text
+    assert UNWATCHED in text
 
 
 def write(path: Path, text: str) -> Path:
@@ -157,15 +157,15 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def begun(machine: Path) -> EnergyMeter:
-    """Returns an energy meter of the machine with these files, after its begin()."""
+def started_meter(machine: Path) -> EnergyMeter:
+    """Returns an energy meter that has begun on the machine with these files."""
     meter = EnergyMeter(machine)
     meter.begin()
     return meter
 
 
 def test_machine_without_energy_counters_has_no_power(tmp_path: Path) -> None:
-    meter = begun(tmp_path)
+    meter = started_meter(tmp_path)
     assert (meter.is_there, meter.mean_mw()) == (False, None)
 
 
@@ -183,10 +183,10 @@ def test_counters_of_all_packages_are_summed_up_without_those_of_their_parts(
         write(tmp_path / "powercap" / name / "energy_uj", "1000\n")
         for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0")
     ]
-    meter = begun(tmp_path)
+    meter = started_meter(tmp_path)
     for counter in counters:
         write(counter, "5001000\n")
-    clock[0] += 2_000_000_000
+    clock[0] += 2 * SECOND
     assert meter.mean_mw() == 5000
 
 
@@ -195,9 +195,9 @@ def test_counter_that_wrapped_around_counts_the_rest_of_its_range(
 ) -> None:
     counter = write(tmp_path / "powercap" / "intel-rapl:0" / "energy_uj", "900000")
     write(counter.parent / "max_energy_range_uj", "1000000")
-    meter = begun(tmp_path)
+    meter = started_meter(tmp_path)
     write(counter, "100000")
-    clock[0] += 1_000_000_000
+    clock[0] += SECOND
     assert meter.mean_mw() == 200
 
 
@@ -205,31 +205,31 @@ def test_counter_that_wrapped_around_counts_the_rest_of_its_range(
 def test_battery_shows_power_while_in_use(tmp_path: Path, status: str, power: int | None) -> None:
     write(tmp_path / "power_supply" / "BAT0" / "power_now", "7500000\n")
     write(tmp_path / "power_supply" / "BAT0" / "status", f"{status}\n")
-    meter = begun(tmp_path)
+    meter = started_meter(tmp_path)
     assert meter.mean_mw() == power
 
 
-WAIT = "1 s synchronisation wait after the serprog NOPs was too short"
 US = 1000
 
 
-def lasted(what: str, requested_ns: int, longest_ns: int) -> Evidence:
-    facts = {"what": what, "requested_ns": requested_ns, "margin_ns": longest_ns - requested_ns}
-    actual_ns = (longest_ns - 1, longest_ns)
-    return msgspec.structs.replace(make_evidence(Witness.BUS), actual_ns=actual_ns, **facts)
-
-
-def told(before: list[CellResult], after: list[CellResult]) -> str:
-    said = headline(decided(before, after))
-    assert AFTER not in said
-    return said
+def headline_of(before: list[CellResult], after: list[CellResult]) -> str:
+    text = headline(decided(before, after))
+    assert AFTER not in text
+    return text
 
 
 def unsafe(**facts: Any) -> str:
     """Returns the headline of a gate whose candidate is too short, with these facts."""
-    return told([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
+    return headline_of([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
 
 
+HALVED = msgspec.structs.replace(
+    make_evidence(Witness.BUS),
+    what="1 s synchronisation wait after the serprog NOPs was too short",
+    requested_ns=SECOND,
+    actual_ns=(SECOND // 2 - 1, SECOND // 2),
+    margin_ns=-SECOND // 2,
+)
 EARLY = msgspec.structs.replace(
     make_evidence(),
     what="RDID (0x9f) came 40000 ns before",
@@ -250,13 +250,13 @@ SITE = SiteWaits(
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"evidence": [lasted(WAIT, SECOND, SECOND // 2)]}, "a wait of 1 s lasts 0.5 s"),
+        ({"evidence": [HALVED]}, "a wait of 1 s lasts 0.5 s"),
         ({"evidence": [EARLY]}, "RDID (0x9f) comes 40 us before the part is ready"),
         ({"waits": [SITE]}, "a wait of 10 ms lasts 0.04 ms"),
         ({"reason": "10 ms were 3"}, "10 ms were 3"),
     ],
 )
-def test_headline_shows_the_length_of_a_short_wait_if_that_is_known(
+def test_headline_shows_the_length_of_the_short_wait_if_it_is_known(
     facts: dict[str, Any], words: str
 ) -> None:
     assert unsafe(**facts) == f"Unsafe: {words}"
@@ -264,40 +264,41 @@ def test_headline_shows_the_length_of_a_short_wait_if_that_is_known(
 
 def test_headline_says_that_data_was_corrupted() -> None:
     lost = timed(AFTER, verdict=Verdict.CORRUPT)
-    assert told([timed(BEFORE)], [lost]) == "Unsafe: data was corrupted"
+    assert headline_of([timed(BEFORE)], [lost]) == "Unsafe: data was corrupted"
 
 
-def test_headline_says_how_much_slower_with_absolute_figures() -> None:
-    one = told([timed(BEFORE)], [timed(AFTER, SECOND + 613 * MS)])
+def test_headline_of_a_slower_candidate_has_percentage_and_time() -> None:
+    one = headline_of([timed(BEFORE)], [timed(AFTER, SECOND + 613 * MS)])
     assert one == "Slower: one cell takes 61.3 % more time (613 ms)"
     two = [timed(AFTER, cpu_ns=2 * SECOND), timed(AFTER, cpu_ns=3 * SECOND, name="b")]
-    both = told([timed(BEFORE), timed(BEFORE, name="b")], two)
+    both = headline_of([timed(BEFORE), timed(BEFORE, name="b")], two)
     assert both == "Slower: 2 cells take up to 200 % more CPU time (2 s)"
-    each = told(several(BEFORE, [SECOND] * 10), several(AFTER, [1019 * MS] * 10))
-    assert each == "Slower: all cells together take 1.9 % more time (190 ms)"
+    ten = headline_of(several(BEFORE, [SECOND] * 10), several(AFTER, [1019 * MS] * 10))
+    assert ten == "Slower: all cells together take 1.9 % more time (190 ms)"
 
 
-def test_good_doubtful_and_failed_gates_say_so() -> None:
-    good = told([timed(BEFORE)], [timed(AFTER, SECOND // 2)])
+def test_headline_of_a_good_doubtful_or_failed_gate() -> None:
+    good = headline_of([timed(BEFORE)], [timed(AFTER, SECOND // 2)])
     assert good == "Good: nothing is too short in 1 cell, time -50.0 %, CPU time +0.0 %"
-    doubt = told(several(BEFORE, [SECOND] * 2), [*several(AFTER, [SECOND])])
+    doubt = headline_of(several(BEFORE, [SECOND] * 2), [*several(AFTER, [SECOND])])
     assert doubt == "In doubt: 1 cell of 2 gave no sure answer"
     skipped = [timed(side, verdict=Verdict.SKIPPED) for side in (BEFORE, AFTER)]
-    assert told(skipped[:1], skipped[1:]) == "In doubt: nothing shows that the rig detects faults"
+    assert (
+        headline_of(skipped[:1], skipped[1:])
+        == "In doubt: nothing shows that the rig detects faults"
+    )
     lost = timed(AFTER, verdict=Verdict.INFRA_ERROR)
-    assert told([timed(BEFORE)], [lost]) == "No answer: the rig itself failed"
+    assert headline_of([timed(BEFORE)], [lost]) == "No answer: the rig itself failed"
 
 
 @pytest.mark.parametrize(
-    ("verdict", "expect", "said"),
+    ("verdict", "expect", "reason"),
     [
         (Verdict.TOO_SHORT, Expect.PASS, "Something was timed too short. "),
         (Verdict.PASS, Expect.TOO_SHORT, "An expected conviction is missing. "),
     ],
 )
-def test_unsafe_run_says_which_of_its_two_reasons_it_has(
-    verdict: Verdict, expect: Expect, said: str
-) -> None:
+def test_unsafe_run_names_its_reason(verdict: Verdict, expect: Expect, reason: str) -> None:
     cell = make_result(make_cell(expect=expect), verdict=verdict)
     results = Results(run=make_run_header(), cells=[cell])
-    assert answer(results, ExitCode.UNSAFE).startswith(said)
+    assert answer(results, ExitCode.UNSAFE).startswith(reason)

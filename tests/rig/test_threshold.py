@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -26,13 +25,7 @@ from delayrig.features.threshold.builds import (
 )
 from delayrig.features.threshold.figures import Measured, Standing, costs_of, trials_of
 from delayrig.features.threshold.guests import job_of, moved, parse_guest, profile_of
-from delayrig.features.threshold.recommend import (
-    CPU_TOLERANCE,
-    TIME_TOLERANCE,
-    Trial,
-    pareto,
-    recommend,
-)
+from delayrig.features.threshold.recommend import Trial, pareto, recommend
 from delayrig.features.threshold.recommendation_text import share
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
 from delayrig.features.threshold.trials import (
@@ -51,10 +44,9 @@ from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, make_run_header
 from tests.rig.test_host_lane import Silent
-
-MS = 1_000_000
+from tests.rig.upstream_tree import laid_out
 
 
 def trial(value: int, time: int, cpu: int, *, safe: bool = True) -> Trial:
@@ -79,14 +71,14 @@ def test_exactly_2_percent_slower_and_5_percent_more_cpu_are_the_limits() -> Non
 
 
 @pytest.mark.parametrize(("accurate_us", "us"), [(50, 50), (51, 100), (501, 500), (None, 500)])
-def test_of_equals_the_smallest_that_is_accurate_is_taken_else_the_largest(
+def test_among_equals_the_smallest_accurate_value_is_recommended_else_the_largest(
     accurate_us: int | None, us: int
 ) -> None:
     trials = [trial(us, 100, 100) for us in (0, 50, 100, 500)]
     assert recommend(trials, accurate_us=accurate_us).value_us == us
 
 
-def test_every_profile_counts_and_the_bar_is_raised_where_no_value_is_quick_in_all() -> None:
+def test_limit_is_relaxed_if_no_value_is_quick_in_every_profile() -> None:
     trials = [
         Trial(value_us=10, safe=True, time_ns=(100, 200), cpu_ns=(1, 1)),
         Trial(value_us=100, safe=True, time_ns=(110, 110), cpu_ns=(1, 1)),
@@ -98,7 +90,6 @@ def test_every_profile_counts_and_the_bar_is_raised_where_no_value_is_quick_in_a
 def test_order_of_trials_changes_nothing() -> None:
     trials = [trial(us, 100 + us, 1000 - us) for us in (0, 1, 2, 50, 100)]
     assert recommend(trials, accurate_us=2) == recommend(trials[::-1], accurate_us=2)
-    assert (Fraction(2, 100), Fraction(5, 100)) == (TIME_TOLERANCE, CPU_TOLERANCE)
 
 
 def test_pareto_keeps_what_nothing_else_beats() -> None:
@@ -106,7 +97,7 @@ def test_pareto_keeps_what_nothing_else_beats() -> None:
     assert pareto(points) == [0, 2, 100]
 
 
-def test_values_come_sorted() -> None:
+def test_values_are_sorted() -> None:
     assert parse_values("100, 0,2") == [0, 2, 100]
     assert len(parse_values(DEFAULT)) == 9
 
@@ -114,28 +105,35 @@ def test_values_come_sorted() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        *(("10,x", "'x'"), ("1.5", "'1.5'"), ("", "''"), ("10,-5", "-5 is negative")),
-        *(("7,7", "7 is there twice"), ("4294967296", "4294967296")),
+        ("10,x", "'x'"),
+        ("1.5", "'1.5'"),
+        ("", "''"),
+        ("10,-5", "-5 is negative"),
+        ("7,7", "7 is there twice"),
+        ("4294967296", "4294967296"),
     ],
 )
-def test_a_value_that_is_none_is_named_with_its_option(text: str, named: str) -> None:
+def test_invalid_value_is_named_with_its_option(text: str, named: str) -> None:
     with pytest.raises(BadInputError, match="--values") as caught:
         parse_values(text)
     assert named in caught.value.message
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("word", ["62", "77x1", "62x3", "62x1:nonsense", "62x1:busy-siblings"])
-def test_a_guest_is_its_speed_its_cores_and_its_hazards_and_is_named_otherwise(word: str) -> None:
+def test_guest_has_a_speed_cores_and_hazards() -> None:
     guest = parse_guest("62x2:low-res-timers+busy-siblings")
     assert guest.name == "62 MIPS, 2 cores, low-res-timers, busy-siblings"
+
+
+@pytest.mark.parametrize("word", ["62", "77x1", "62x3", "62x1:nonsense", "62x1:busy-siblings"])
+def test_invalid_guest_is_named_with_its_option(word: str) -> None:
     with pytest.raises(BadInputError) as caught:
         parse_guest(word)
     assert f"--guest {word!r}" in caught.value.message
     assert caught.value.hint
 
 
-def test_each_job_moves_once_into_each_guest() -> None:
+def test_each_job_is_run_once_in_each_guest() -> None:
     cells = [make_cell(icount_shift=shift, cores=1) for shift in (0, 2)]
     cells += [make_cell(icount_shift=0, chip="M25P80")]
     guests = [parse_guest("250x1"), parse_guest("62x2")]
@@ -145,16 +143,16 @@ def test_each_job_moves_once_into_each_guest() -> None:
     assert profile_of(make_cell(lane=LaneName.HOST)).name == "this machine"
 
 
-@pytest.mark.long("two builds from nothing; quick: what is built of a user's own command")
-def test_values_that_were_not_there_before_are_built_beside_those_that_were(tmp_path: Path) -> None:
+@pytest.mark.long("two builds from nothing; quick: builds by a user's own command")
+def test_only_values_that_were_not_built_before_are_built(tmp_path: Path) -> None:
     paths = find_paths()
     state = replace(paths, state=tmp_path)
     (tmp_path / "venv").symlink_to(paths.state / "venv")
-    said: list[str] = []
-    first = provide_own([7], state, said.append)
-    both = provide_own([7, 4_294_967_295], state, said.append)
+    built: list[str] = []
+    first = provide_own([7], state, built.append)
+    both = provide_own([7, 4_294_967_295], state, built.append)
     assert both[0] == first[0]
-    assert [text.partition(" of ")[2] for text in said] == ["7 us", "4294967295 us"]
+    assert [text.partition(" of ")[2] for text in built] == ["7 us", "4294967295 us"]
     printed = subprocess.run([both[1].program, "--version"], capture_output=True, check=False)
     assert b"delay_minimum_sleep_us 4294967295 " in printed.stdout
 
@@ -164,7 +162,7 @@ def build(command: str, *values: int) -> list[Candidate]:
 
 
 @pytest.mark.parametrize(
-    ("command", "values", "said", "hint"),
+    ("command", "values", "complaints", "hint"),
     [
         ("echo nothing-{threshold}", (10,), ["names no file"], "echo"),
         ("echo /bin/true # {threshold}", (0, 2), ["0 and 2 us are the same"], ""),
@@ -177,13 +175,16 @@ def build(command: str, *values: int) -> list[Candidate]:
     ],
     ids=["no file", "one program", "failure"],
 )
-def test_build_that_fails_or_makes_no_program_of_its_own_is_refused(
-    command: str, values: tuple[int, ...], said: list[str], hint: str
+def test_build_that_fails_or_makes_no_new_program_is_refused(
+    command: str, values: tuple[int, ...], complaints: list[str], hint: str
 ) -> None:
     with pytest.raises(BadInputError) as caught:
         build(command, *values)
-    assert all(words in caught.value.message for words in said)
+    assert all(words in caught.value.message for words in complaints)
     assert hint in caught.value.hint
+
+
+def test_build_command_without_the_threshold_is_refused() -> None:
     with pytest.raises(BadInputError, match="no \\{threshold\\} in"):
         check_command("make")
 
@@ -208,15 +209,13 @@ def test_documented_command_builds_a_tree_with_flashroms_own_option(
     text = (find_paths().checkout / "rig" / "docs" / page).read_text(encoding="utf-8")
     found = re.search(r"--build '([^']+)'", text)
     assert found is not None
-    for name, content in UPSTREAM.items():
-        (tmp_path / name).write_text(content, encoding="ascii")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(laid_out(UPSTREAM, tmp_path))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     candidates = build(found[1], 3, 7)
     assert [subprocess.run([each.program], check=False).returncode for each in candidates] == [3, 7]
 
 
-def test_a_build_that_writes_over_the_last_one_is_kept_apart(tmp_path: Path) -> None:
+def test_programs_that_a_build_overwrites_are_copied_before(tmp_path: Path) -> None:
     programs = {1: "/bin/true", 2: "/bin/false"}
     cases = " ".join(f"{value}) cp {path} {tmp_path}/p;;" for value, path in programs.items())
     found = build(f"case {{threshold}} in {cases} esac; echo {tmp_path}/p", 1, 2)
@@ -226,17 +225,17 @@ def test_a_build_that_writes_over_the_last_one_is_kept_apart(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
-        *(([word], "--binary") for word in ("/bin/true", "5=", "5=/nowhere/flashrom")),
+        (["/bin/true"], "--binary"),
+        (["5="], "--binary"),
+        (["5=/nowhere/flashrom"], "--binary"),
         (["x=/bin/true"], "--binary"),
         (["5=/bin/true", "5=/bin/false"], "5 is there twice"),
     ],
 )
-def test_given_program_that_is_none_or_of_a_value_given_twice_is_refused(
-    words: list[str], said: str
-) -> None:
-    with pytest.raises(BadInputError, match=said):
+def test_invalid_binary_option_is_refused(words: list[str], complaint: str) -> None:
+    with pytest.raises(BadInputError, match=complaint):
         given_candidates(words)
 
 
@@ -266,7 +265,7 @@ def test_jobs_are_summed_up_and_rounds_are_medians() -> None:
     assert cost.margin_ns == 1
 
 
-def test_job_that_one_program_cannot_do_is_left_out_for_all_on_that_architecture() -> None:
+def test_job_that_one_program_skips_is_left_out_for_all_on_that_architecture() -> None:
     did, did_other = measured(1, Verdict.PASS), measured(2, Verdict.PASS, chip="M25P80")
     could_not = measured(1, Verdict.SKIPPED, chip="M25P80")
     found = costs_of([did, could_not, measured(2, Verdict.PASS), did_other])
@@ -276,12 +275,12 @@ def test_job_that_one_program_cannot_do_is_left_out_for_all_on_that_architecture
     assert [cost.profile for cost in found] == ["250 MIPS, 1 core", "250 MIPS, 1 core, arm64"]
 
 
-def test_accuracy_is_a_tenth_and_holds_from_a_length_on() -> None:
+def test_sleeps_are_accurate_from_the_length_where_they_are_at_most_a_tenth_late() -> None:
     fact = make_sleep_facts(normal=10_001, slack=10_000, fifo=1_000)
     assert [fact.accurate_us(way) for way in (NORMAL, SLACK, FIFO)] == [1000, 100, 10]
 
 
-def test_the_proposal_holds_on_a_machine_like_its_own_and_coarse_timers_are_told() -> None:
+def test_reasoning_confirms_the_proposal_on_fine_timers_and_names_coarse_ones() -> None:
     found = {finding.claim: finding for finding in reasoning({"m": FINE}, realtime=True)}
     assert found["a context switch takes about 2 us"].holds
     assert found["sleeps of 100 us are accurate to 10 % under SCHED_FIFO"].holds
@@ -308,7 +307,7 @@ def test_the_answer_says_what_why_and_what_is_unsafe() -> None:
     assert answer_of(make_evidence(made.costs)) == made
 
 
-def test_shares_are_words_where_there_is_one() -> None:
+def test_share_is_a_word_if_there_is_one() -> None:
     shares = [share(1, 12), share(100, 100), share(10, 11), share(1, 30)]
     assert shares == ["a twelfth", "100 %", "91 %", "3 %"]
 
@@ -344,7 +343,7 @@ def trials_in(out: Path, cells: list[Cell], *candidates: Candidate) -> Trials:
     return made
 
 
-def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
+def test_folder_holds_one_comparison_only(tmp_path: Path) -> None:
     cells = [make_cell(subject="path:/f-1")]
     first = trials_in(tmp_path, cells, candidate(1))
     assert trials_in(tmp_path, cells, candidate(1)).inputs == first.inputs
@@ -353,7 +352,7 @@ def test_a_folder_is_of_one_comparison(tmp_path: Path) -> None:
     assert caught.value.hint
 
 
-def test_later_rounds_repeat_the_jobs_alone_with_other_data(tmp_path: Path) -> None:
+def test_later_rounds_repeat_only_the_jobs_with_other_seeds(tmp_path: Path) -> None:
     cells = [
         make_cell(subject="path:/f-1"),
         make_cell(name="c", role=Role.CANARY, subject="canary:bus"),
@@ -380,7 +379,7 @@ def test_round_is_whole_though_its_last_start_stored_only_the_cells_that_it_ran(
         assert [result.id for result in results.cells] == [cell.id for cell in cells]
 
 
-def test_coarse_timers_are_looked_at_in_each_guest_without_running_jobs_there() -> None:
+def test_coarse_timers_are_measured_in_each_guest_but_run_no_jobs() -> None:
     cells = [make_cell(subject="path:/f-1"), make_cell(subject="sleep-facts", name="s")]
     found = plan_trials(cells, [candidate(1)], [parse_guest("250x1")])
     assert [(job_of(cell), cell.hazards) for cell in found if cell.subject == "sleep-facts"] == [

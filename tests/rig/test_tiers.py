@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tiers of tests: their marks, the page that lists them, and the tests of --quick."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run_python
 
 MODULE = """\
 import pytest
 four = pytest.mark.long("four more")
 HALF = 2
 KILLS = (HALF, 9)
-EACH = (1, pytest.param(2, marks=four))
+CASES = (1, pytest.param(2, marks=four))
 
 @pytest.mark.long("an hour")
 def test_long():
@@ -29,7 +27,7 @@ def test_shared():
 def test_cases(n):
     pass
 
-@pytest.mark.parametrize("n", EACH)
+@pytest.mark.parametrize("n", CASES)
 def test_constant(n):
     pass
 
@@ -60,17 +58,15 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tiers_of(checkout: Path) -> list[str]:
+def listed_in(checkout: Path) -> list[str]:
     """Returns the lines of the page that list the tests of the file."""
-    words = [sys.executable, "-c", TIERS, str(checkout)]
-    done = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
+    done = run_python("-c", TIERS, checkout, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stderr
     return [line for line in done.stdout.splitlines() if "test_it.py" in line]
 
 
-def test_marks_of_functions_cases_constants_and_files_are_listed(
-    checkout: Path,
-) -> None:
-    assert tiers_of(checkout) == [
+def test_marks_of_functions_cases_and_files_are_listed(checkout: Path) -> None:
+    assert listed_in(checkout) == [
         "| `tests/test_it.py::test_long` | an hour |",
         "| `tests/test_it.py::test_shared` | four more |",
         "| `tests/test_it.py::test_cases` | the second |",
@@ -80,7 +76,7 @@ def test_marks_of_functions_cases_constants_and_files_are_listed(
     ]
     text = 'import pytest\npytestmark = pytest.mark.long("all")\ndef test_a():\n    pass\n'
     (checkout / "tests" / "test_it.py").write_text(text, encoding="utf-8")
-    assert tiers_of(checkout) == ["| `tests/test_it.py` | all |"]
+    assert listed_in(checkout) == ["| `tests/test_it.py` | all |"]
 
 
 @pytest.mark.parametrize(
@@ -90,15 +86,7 @@ def test_marks_of_functions_cases_constants_and_files_are_listed(
 def test_quick_deselects_long_tests_and_takes_the_small_bounds(
     checkout: Path, words: list[str], wanted: str, closing: str
 ) -> None:
-    folder = checkout / "tests"
-    module = folder / "test_it.py"
+    module = checkout / "tests" / "test_it.py"
     module.write_text(MODULE.replace("{wanted}", wanted), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", str(module), *words],
-        cwd=checkout,
-        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-m", "pytest", "-q", module, *words, cwd=checkout)
     assert closing in done.stdout, done.stdout + done.stderr

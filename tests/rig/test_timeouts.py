@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Time limits that do not count the time for which a process waits for a CPU."""
+"""Time limits, which do not count the time that a process waits for a CPU."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from tests.rig.processes import stat_of
 
 
 def waited_s(limit_s: float, queued: list[float]) -> float:
-    """Returns the length of the wait; `queued` has the readings of the time in the CPU's queue."""
+    """Returns the length of the wait; `queued` has the readings of the time in the run queue."""
 
     async def wait() -> float:
         never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -34,12 +34,12 @@ def waited_s(limit_s: float, queued: list[float]) -> float:
     return asyncio.run(wait())
 
 
-def test_process_that_hangs_is_given_up_at_the_limit_without_its_time_in_the_queue() -> None:
+def test_wait_ends_at_the_limit_and_does_not_count_time_in_the_run_queue() -> None:
     assert waited_s(0.05, [7.0]) >= 0.05
     assert waited_s(0.05, [7.0, 7.0, 7.2]) >= 0.25
 
 
-def test_wait_ends_with_the_first_that_is_done() -> None:
+def test_wait_ends_with_the_first_future_that_is_done() -> None:
     async def wait() -> bool:
         loop = asyncio.get_running_loop()
         never: asyncio.Future[Any] = loop.create_future()
@@ -52,7 +52,7 @@ def test_wait_ends_with_the_first_that_is_done() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "12", "x y z"])
-def test_longest_wait_of_any_thread_is_taken(tmp_path: Path, bad: str) -> None:
+def test_longest_time_of_any_thread_counts(tmp_path: Path, bad: str) -> None:
     for thread, text in (("41", "900 2500000000 3\n"), ("42", "900 500000000 3\n"), ("43", bad)):
         (tmp_path / "41/task" / thread).mkdir(parents=True)
         (tmp_path / "41/task" / thread / "schedstat").write_text(text, encoding="ascii")
@@ -61,7 +61,7 @@ def test_longest_wait_of_any_thread_is_taken(tmp_path: Path, bad: str) -> None:
     assert scheduled_s(40, QUEUED, tmp_path) == scheduled_s(40, USED, tmp_path) == 0
 
 
-def test_this_process_has_waited_for_its_cpu_no_longer_than_it_lives() -> None:
+def test_time_in_the_run_queue_is_shorter_than_the_life_of_the_process() -> None:
     began_ticks = int(stat_of(os.getpid())[19])  # field 22 in proc_pid_stat(5)
     began_s = began_ticks / os.sysconf("SC_CLK_TCK")
     assert 0 <= scheduled_s(os.getpid(), QUEUED) < time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
@@ -76,7 +76,7 @@ def test_this_process_has_waited_for_its_cpu_no_longer_than_it_lives() -> None:
         (LostGuestError("QEMU ended by itself"), [], Verdict.INFRA_ERROR),
     ],
 )
-def test_guest_that_computes_without_end_is_a_doubt_and_no_fault_of_the_rig(
+def test_lost_guest_is_a_fault_of_the_rig_unless_it_was_busy_or_waits_are_long(
     error: LostGuestError, hazards: list[str], verdict: Verdict
 ) -> None:
     assert finding_of_lost(make_cell(hazards=hazards), error).verdict is verdict

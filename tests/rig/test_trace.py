@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from delayrig.base.errors import ExitCode
-from delayrig.main import main
 from delayrig.model.delays import encode_delays
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import Accept, Disconnect, FaultMade
@@ -32,6 +29,7 @@ from tests.rig.event_builders import (
     sound_events,
     spi,
 )
+from tests.rig.running import answer_of, refusal_of, rig
 
 US = 1000
 
@@ -57,7 +55,8 @@ EVENTS = pytest.mark.parametrize(
 )
 
 
-def on(timeline: Timeline, track: Track) -> list[tuple[str, int, int]]:
+def spans_on(timeline: Timeline, track: Track) -> list[tuple[str, int, int]]:
+    """Returns name, start and end of the track's spans, in nanoseconds after SECOND."""
     return [
         (span.name, span.start_ns - SECOND, span.end_ns - SECOND)
         for span in timeline.spans
@@ -65,12 +64,12 @@ def on(timeline: Timeline, track: Track) -> list[tuple[str, int, int]]:
     ]
 
 
-def test_each_kind_of_thing_has_its_track() -> None:
+def test_each_kind_of_event_has_its_track() -> None:
     timeline = timeline_of(erase())
-    assert on(timeline, Track.REQUEST) == [(NOP, 0, US)]
-    assert [name for name, *_ in on(timeline, Track.COMMAND)] == ["SE", "PP", "RDSR"]
-    assert on(timeline, Track.BUSY) == [("erase", 4 * US, 50 * US)]
-    assert on(timeline, Track.WAIT)[:2] == [
+    assert spans_on(timeline, Track.REQUEST) == [(NOP, 0, US)]
+    assert [name for name, *_ in spans_on(timeline, Track.COMMAND)] == ["SE", "PP", "RDSR"]
+    assert spans_on(timeline, Track.BUSY) == [("erase", 4 * US, 50 * US)]
+    assert spans_on(timeline, Track.WAIT)[:2] == [
         (f"after {NOP}", US, 4 * US),
         ("after SE", 5 * US, 9 * US),
     ]
@@ -85,18 +84,18 @@ def test_delays_that_returned_have_a_track() -> None:
     calls = [delay(5, took_ns=9 * US, at=SECOND), delay(7, took_ns=None, at=2 * SECOND)]
     delays = delays_of(*calls)
     timeline = timeline_of([], delays)
-    assert on(timeline, Track.DELAY) == [("5 us", 0, 9 * US)]
+    assert spans_on(timeline, Track.DELAY) == [("5 us", 0, 9 * US)]
     assert timeline.spans[0].facts["stack"] == delays.callers_of(calls[0])
 
 
-def test_requests_read_together_and_work_that_was_put_off_follow_each_other() -> None:
+def test_overlapping_requests_and_suspended_work_are_shown_one_after_the_other() -> None:
     requests = [serprog(NOP, empty=1, read=10, reply=reply) for reply in (20, 35)]
     works = [busy("0x20", start=10, until=90), busy("0x75", start=40, until=60)]
     for events, spans in ((requests, [(10, 20), (20, 35)]), (works, [(10, 40), (40, 60)])):
         assert [(s.start_ns, s.end_ns) for s in timeline_of(events).spans] == spans
 
 
-def test_what_took_no_time_can_still_be_seen() -> None:
+def test_span_without_a_duration_lasts_1_ns() -> None:
     for event, at in (
         (serprog(NOP, empty=1, read=10, reply=10), 10),
         (cycle("PROGRAM", op="0xa0", read=100), 100),
@@ -265,9 +264,8 @@ def test_command_reads_a_folder_and_a_file_alike(kind: str, tmp_path: Path) -> N
     file = tmp_path / "events.jsonl"
     file.write_bytes(as_lines(erase()))
     out = tmp_path / "out"
-    asked = ["trace", str(tmp_path), "--format", kind, "-o", str(out)]
-    assert CliRunner().invoke(main, asked).exit_code == 0
-    piped = CliRunner().invoke(main, ["trace", str(file), "--format", kind])
+    answer_of("trace", tmp_path, "--format", kind, "-o", out)
+    piped = rig("trace", file, "--format", kind)
     assert (piped.exit_code, piped.stdout_bytes) == (0, out.read_bytes())
 
 
@@ -275,10 +273,9 @@ def test_command_shows_the_delays_of_a_cell(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_bytes(as_lines(erase()))
     call = delay(7, took_ns=9 * US, at=SECOND)
     (tmp_path / "delays.jsonl").write_bytes(encode_delays(delays_of(call)))
-    shown = json.loads(CliRunner().invoke(main, ["trace", str(tmp_path)]).stdout)
-    assert [e["args"]["function"] for e in shown["traceEvents"] if e["name"] == "7 us"] == [
-        "default_delay"
-    ]
+    shown = json.loads(answer_of("trace", tmp_path))["traceEvents"]
+    found = [event["args"]["function"] for event in shown if event["name"] == "7 us"]
+    assert found == ["default_delay"]
 
 
 @pytest.mark.parametrize("content", [None, b"not json\n", b'{"ev":"serprog","read_ns":1}\n'])
@@ -286,6 +283,4 @@ def test_command_explains_what_it_cannot_read(content: bytes | None, tmp_path: P
     file = tmp_path / "events.jsonl"
     if content is not None:
         file.write_bytes(content)
-    result = CliRunner().invoke(main, ["trace", str(file)])
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "events" in result.output
+    assert "events" in refusal_of("trace", file)

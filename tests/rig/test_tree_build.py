@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -53,27 +52,25 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
-def files_of(source: Source, paths: Paths) -> dict[str, str]:
+def copied_files(source: Source, paths: Paths) -> dict[str, str]:
     folder = sources_of(source, paths)
     return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_revision_is_named_by_its_commit_and_taken_as_it_was(tree: Path, paths: Paths) -> None:
+def test_revision_is_named_by_its_commit_and_copied_unchanged(tree: Path, paths: Paths) -> None:
     first, second = take_source("v1", tree, paths), take_source("HEAD", tree, paths)
     commit = git(tree, "rev-parse", "v1")[:12]
     assert first.name == f"git:v1-0-g{commit}"
     assert first.label == f"{commit} (The first one)"
     assert second.name.startswith("git:v1-1-g")
     assert second.label.endswith(" (The second one, with more to say than what an a...)")
-    assert files_of(first, paths) == {"a.c": "first\n", ".gitignore": "*.o\n"}
-    assert files_of(second, paths)["a.c"] == "second\n"
+    assert copied_files(first, paths) == {"a.c": "first\n", ".gitignore": "*.o\n"}
+    assert copied_files(second, paths)["a.c"] == "second\n"
     assert known_source(first.name, paths) == first
     assert take_source("", tree, paths) == second, "the work tree is clean"
 
 
-def test_work_tree_has_what_is_not_committed_and_not_what_is_ignored(
-    tree: Path, paths: Paths
-) -> None:
+def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: Paths) -> None:
     (tree / "a.c").write_text("third\n")
     (tree / "new.c").write_text("new\n")
     (tree / "a.o").write_text("made")
@@ -82,41 +79,39 @@ def test_work_tree_has_what_is_not_committed_and_not_what_is_ignored(
     before = git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()
     objects = sorted(tree.glob(".git/objects/**/*"))
     source = take_source("", tree, paths)
-    assert set(files_of(source, paths)) == {"a.c", "new.c", ".gitignore"}
-    assert files_of(source, paths)["a.c"] == "third\n"
+    assert set(copied_files(source, paths)) == {"a.c", "new.c", ".gitignore"}
+    assert copied_files(source, paths)["a.c"] == "third\n"
     assert "-dirty-" in source.name
     assert source.label.endswith(" with uncommitted changes")
     assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
     assert sorted(tree.glob(".git/objects/**/*")) == objects
 
 
-def test_tracked_file_counts_though_it_is_ignored_and_a_removed_one_does_not(
+def test_ignored_file_is_copied_if_it_is_tracked_and_a_removed_one_is_not(
     tree: Path, paths: Paths
 ) -> None:
     (tree / "kept.o").write_text("x")
     git(tree, "add", "--force", "kept.o")
     commit_all(tree, "kept")
     (tree / "a.c").unlink()
-    assert set(files_of(take_source("", tree, paths), paths)) == {"kept.o", ".gitignore"}
+    assert set(copied_files(take_source("", tree, paths), paths)) == {"kept.o", ".gitignore"}
 
 
-def test_folder_without_git_is_taken_as_it_is(tmp_path: Path, paths: Paths) -> None:
+def test_folder_without_git_is_copied_unchanged(tmp_path: Path, paths: Paths) -> None:
     folder = tmp_path / "unpacked"
     folder.mkdir()
     (folder / "a.c").write_text("text\n")
     source = take_source("", folder, paths)
     assert source.name == f"git:{source.label}"
     assert source.label.startswith("unpacked-")
-    assert files_of(source, paths) == {"a.c": "text\n"}
+    assert copied_files(source, paths) == {"a.c": "text\n"}
     with pytest.raises(BadInputError, match="no such commit"):
         take_source("HEAD", folder, paths)
     with pytest.raises(BadInputError, match="in no repository"):
         choose_baseline(folder)
 
 
-def test_revision_that_is_no_commit_or_a_name_that_was_never_taken_is_refused(
-    tree: Path, paths: Paths
-) -> None:
+def test_unknown_revision_or_source_is_refused(tree: Path, paths: Paths) -> None:
     for revision in ("v9", "--help", "v1:a.c"):
         with pytest.raises(BadInputError, match="no such commit"):
             take_source(revision, tree, paths)
@@ -125,7 +120,7 @@ def test_revision_that_is_no_commit_or_a_name_that_was_never_taken_is_refused(
         known_source("git:v1", paths)
 
 
-def test_without_an_upstream_the_commit_before_or_the_last_one_is_the_baseline(
+def test_baseline_without_an_upstream_is_the_commit_before_the_changes(
     tree: Path, tmp_path: Path
 ) -> None:
     choice = choose_baseline(tree)
@@ -141,7 +136,9 @@ def test_without_an_upstream_the_commit_before_or_the_last_one_is_the_baseline(
         choose_baseline(alone)
 
 
-def test_branch_is_compared_with_where_it_left_upstream(tree: Path, tmp_path: Path) -> None:
+def test_baseline_of_a_branch_is_the_commit_where_it_left_upstream(
+    tree: Path, tmp_path: Path
+) -> None:
     clone = branched_from(tree, tmp_path / "clone", "topic")
     left = git(clone, "rev-parse", "HEAD")
     for text in ("third\n", "fourth\n"):
@@ -153,17 +150,17 @@ def test_branch_is_compared_with_where_it_left_upstream(tree: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("paths")
-def test_option_takes_revisions_of_the_named_tree_and_folders(tree: Path) -> None:
+def test_option_accepts_folders_and_revisions_of_the_named_tree(tree: Path) -> None:
     @click.command()
     @click.argument("subject", type=SUBJECT)
     def command(subject: str) -> None:
         click.echo(subject)
 
     add_tree_option(command)
-    told = CliRunner().invoke(command, ["git:v1", "--tree", str(tree)])
-    assert told.output.startswith("git:v1-0-g")
-    again = CliRunner().invoke(command, [told.output.strip()])
-    assert again.output == told.output, "what is known needs no tree"
+    named = CliRunner().invoke(command, ["git:v1", "--tree", str(tree)])
+    assert named.output.startswith("git:v1-0-g")
+    by_name = CliRunner().invoke(command, [named.output.strip()])
+    assert by_name.output == named.output, "a known name needs no --tree"
     assert CliRunner().invoke(command, [str(tree)]).output.startswith("git:v1-1-g")
     refused = CliRunner().invoke(command, ["git:v9", "--tree", str(tree)])
     assert refused.exit_code == 2
@@ -181,26 +178,26 @@ libflashrom.a: $(LIB_OBJS)
 
 flashrom: libflashrom.a
 """
-LEFT_LIMIT_S, KILLS_LIMIT_S = 20, 600
+PROCESSES_END_S, KILLS_LIMIT_S = 20, 600
 needs_confinement = pytest.mark.skipif(
-    bool(missing_confinement()), reason="test_confinement.py tells of it"
+    bool(missing_confinement()), reason="no sandbox here; see test_confinement.py"
 )
 
 
 @pytest.fixture
 def paths(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with a state of the test's own, which also the launcher's commands use."""
+    """Returns paths with the test's own state, which commands of `rig/rig` use, too."""
     monkeypatch.setenv("FLASHROM_RIG_STATE", str(paths.state))
     return paths
 
 
-def left_of_builds(paths: Paths) -> list[Path]:
-    """Returns the finished builds, and copies of sources that are left."""
+def folders_of_builds(paths: Paths) -> list[Path]:
+    """Returns the folders of finished builds and of copied sources."""
     trees = paths.images / "trees"
     return [*trees.glob("built-*"), *trees.glob("flashrom-rig-*")]
 
 
-def taken(files: Files, paths: Paths, tmp_path: Path) -> str:
+def source_of(files: Files, paths: Paths, tmp_path: Path) -> str:
     return take_source("", laid_out(files, tmp_path / "tree"), paths).name
 
 
@@ -210,7 +207,7 @@ def with_library() -> Files:
 
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
-def test_each_library_that_drivers_need_makes_another_build(
+def test_each_installed_library_of_drivers_changes_the_key_of_the_build(
     tree: Path, paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, keys = take_source("", tree, paths), set[str]()
@@ -224,7 +221,7 @@ def test_each_library_that_drivers_need_makes_another_build(
 def test_tree_is_built_once_with_library_lines_and_delay_function(
     paths: Paths, tmp_path: Path
 ) -> None:
-    name, made = taken(with_library(), paths, tmp_path), list[str]()
+    name, made = source_of(with_library(), paths, tmp_path), list[str]()
     check_subject(name, RECIPES, "--subject")
     folder = provide_tree(name, paths, made.append)
     assert made == [f"flashrom of {name.removeprefix('git:')}"]
@@ -237,50 +234,45 @@ def test_tree_is_built_once_with_library_lines_and_delay_function(
     assert subject.name == name
     assert library is not None
     assert library.delay_address
-    assert len(made) == 1, "it was there"
-    assert left_of_builds(paths) == [folder], "no copy is left"
+    assert len(made) == 1, "the build is used again"
+    assert folders_of_builds(paths) == [folder], "no copy is left"
     assert wrong_machine(name, Arch.ARM64)
 
 
-def test_tree_of_makes_own_gets_a_library_of_its_objects(paths: Paths, tmp_path: Path) -> None:
+def test_tree_for_make_gets_a_shared_library_of_its_archive(paths: Paths, tmp_path: Path) -> None:
     files = one_file()
-    name = taken({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths, tmp_path)
+    name = source_of({**files, "Makefile": files["Makefile"] + ARCHIVE}, paths, tmp_path)
     folder = provide_tree(name, paths, print)
     assert read_symbols(folder / "libflashrom.so.1").function("default_delay")
 
 
-def test_failed_build_names_its_last_lines_and_log_and_leaves_nothing(
+def test_failed_build_shows_its_last_lines_and_its_log_and_leaves_no_folder(
     paths: Paths, tmp_path: Path
 ) -> None:
-    name = taken({**today(), "flashrom.c": "int broken(\n"}, paths, tmp_path)
+    name = source_of({**today(), "flashrom.c": "int broken(\n"}, paths, tmp_path)
     with pytest.raises(BuildError) as caught:
         provide_tree(name, paths, print)
     assert "broken" in caught.value.message
     log = Path(caught.value.hint.removeprefix("all of it is in ").partition(";")[0])
     assert "broken" in log.read_text()
-    assert left_of_builds(paths) == []
+    assert folders_of_builds(paths) == []
 
 
-def test_build_that_leaves_no_program_is_refused(paths: Paths, tmp_path: Path) -> None:
-    name = taken({"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths, tmp_path)
+def test_build_whose_program_is_a_symbolic_link_is_refused(paths: Paths, tmp_path: Path) -> None:
+    name = source_of({"Makefile": "all:\n\tln -s /etc/passwd flashrom\n"}, paths, tmp_path)
     with pytest.raises(BuildError):
         provide_tree(name, paths, print)
 
 
-@pytest.fixture
-def service() -> Iterator[socket.socket]:
-    """Yields a service of this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield listener
-
-
 @needs_confinement
-def test_build_reaches_nothing_of_this_machine_but_its_copy(
-    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: socket.socket
+def test_build_cannot_reach_files_or_services_outside_its_copy(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FLASHROM_RIG_UNCONFINED", raising=False)
+    monkeypatch.setenv("SECRET", "mine")
     secret = tmp_path / "secret"
     secret.write_text("mine")
+    service = socket.create_server(("127.0.0.1", 0))
     connect = f"exec 3<>/dev/tcp/127.0.0.1/{service.getsockname()[1]}"
     subprocess.run(["bash", "-c", connect], check=True)
     probe = f"""\
@@ -295,24 +287,24 @@ flashrom:
 	id -u >uid
 	cp /bin/true flashrom
 """
-    monkeypatch.setenv("SECRET", "mine")
-    folder = provide_tree(taken({"Makefile": probe}, paths, tmp_path), paths, print)
+    with service:
+        folder = provide_tree(source_of({"Makefile": probe}, paths, tmp_path), paths, print)
     assert (folder / "flashrom").stat().st_uid == os.geteuid()
     assert not (tmp_path / "tree" / "uid").exists()
 
 
-def test_interrupted_build_leaves_nothing_half(
+def test_interrupted_build_leaves_no_folder_and_can_be_repeated(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    name = taken(today(), paths, tmp_path)
+    name = source_of(today(), paths, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(tree_build, "run_child", interrupted)
         with pytest.raises(KeyboardInterrupt):
             provide_tree(name, paths, print)
-    assert left_of_builds(paths) == []
+    assert folders_of_builds(paths) == []
     assert (provide_tree(name, paths, print) / "flashrom").is_file()
 
 
@@ -342,16 +334,16 @@ for kill in range(int(sys.argv[2])):
     os.kill(rig, 9)
     os.waitpid(rig, 0)
 """
-"""Kills rigs at the moments when the processes of a build's sandbox are forked."""
+"""Starts builds, and kills each rig while the sandbox of its build forks its processes."""
 
 
 @needs_confinement
 @pytest.mark.bounds(kills=(40, 200))
-def test_build_of_a_rig_that_is_killed_leaves_no_process(
+def test_build_of_a_killed_rig_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: Bound
 ) -> None:
     monkeypatch.delenv("FLASHROM_RIG_UNCONFINED", raising=False)
     seconds = f"1000.{os.getpid()}"
     words = [sys.executable, "-c", KILLED_BUILDS, str(tmp_path), str(bound("kills")), seconds]
     subprocess.run(words, check=True, timeout=KILLS_LIMIT_S)
-    assert left_running(seconds, LEFT_LIMIT_S) == []
+    assert left_running(seconds, PROCESSES_END_S) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig try`: cells from flags, and the command that tries one of them again."""
+"""`rig/rig try`: cells from flags, and the command that runs one of them again."""
 
 import itertools
 import shutil
@@ -7,31 +7,30 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
-from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.lane import LaneName
 from delayrig.plan.from_flags import SOURCE, Flags, in_flags, plan_of_flags, words_of_cell
 from delayrig.plan.machines import find_machine, machine_names
 from delayrig.plan.request import choose_cells_of
 
+from tests.rig.running import refusal_of, rig
+
 PATHS = find_paths()
 
 
-def cells_of(
-    flags: Flags, *, subject: str = "bundled", against: str = "", canaries: bool = False
-) -> list[Cell]:
-    plan = plan_of_flags(subject, against, flags, canaries=canaries)
+def cells_of(flags: Flags, *, against: str = "", canaries: bool = False) -> list[Cell]:
+    plan = plan_of_flags("bundled", against, flags, canaries=canaries)
     return choose_cells_of(plan, source=SOURCE, seed=1, paths=PATHS).cells
 
 
 def tried(*words: str) -> Result:
-    return CliRunner().invoke(main, ["try", *words, "--dry-run"])
+    return rig("try", *words, "--dry-run")
 
 
-def test_without_flags_it_is_one_cell_of_a_part_at_its_slowest_with_the_cores_it_needs() -> None:
+def test_default_is_one_cell_at_the_max_corner_with_the_cores_of_its_hazards() -> None:
     (cell,) = cells_of(Flags())
     assert cell.id == "try.bundled.250mips.1c.calm.W25Q128JV-max.write"
     assert cell.expect is Expect.PASS
@@ -68,18 +67,16 @@ def test_each_known_machine_is_a_cell_of_the_live_lane_with_its_cores(name: str)
         (Flags(chip=("M25P10-A",), region=("1024",)), "region"),
     ],
 )
-def test_machine_that_is_none_or_not_alone_or_a_region_beyond_the_chip_is_named(
-    flags: Flags, named: str
-) -> None:
+def test_invalid_machine_or_region_is_named(flags: Flags, named: str) -> None:
     with pytest.raises(BadInputError, match=named):
         cells_of(flags)
 
 
-def test_programmers_are_multiplied_and_named_in_the_words_that_try_one_again() -> None:
+def test_programmers_are_multiplied_and_named_in_the_rerun_command() -> None:
     cells = cells_of(Flags(programmer=("serprog:ip", "serprog:native-delay"), chip=("AT29C020",)))
-    again = [words_of_cell(cell) for cell in cells]
-    assert ["--programmer" in words for words in again] == [False, True]
-    assert "serprog:native-delay" in again[1]
+    reruns = [words_of_cell(cell) for cell in cells]
+    assert ["--programmer" in words for words in reruns] == [False, True]
+    assert "serprog:native-delay" in reruns[1]
 
 
 def test_lanes_and_regions_are_multiplied_as_well() -> None:
@@ -88,14 +85,14 @@ def test_lanes_and_regions_are_multiplied_as_well() -> None:
     assert pairs == list(itertools.product(("virtual", "host"), (4, 64)))
 
 
-def test_what_it_is_shown_beside_may_be_wrong_and_the_subject_may_not() -> None:
+def test_subject_must_pass_and_the_one_that_it_is_compared_with_need_not() -> None:
     ours, theirs = cells_of(Flags(), against="debian:bookworm")
     assert (ours.subject, ours.expect) == ("bundled", Expect.PASS)
     assert (theirs.subject, theirs.expect) == ("debian:bookworm", Expect.ANY)
     assert ours.id.replace("bundled", "debian-bookworm") == theirs.id
 
 
-def test_canaries_come_for_each_lane_and_architecture() -> None:
+def test_canaries_are_added_for_each_architecture() -> None:
     cells = cells_of(Flags(arch=("x86_64", "arm64")), canaries=True)
     roles = [(cell.role, cell.arch) for cell in cells if cell.role is not Role.MEASURE]
     assert len(roles) == len(set(cells)) - 2 == 8
@@ -113,23 +110,22 @@ def test_canaries_come_for_each_lane_and_architecture() -> None:
         Flags(arch=("i386",), chip=("M25P80",), corner=("draw:7",), mips=("1",)),
     ],
 )
-def test_words_that_try_a_cell_again_describe_that_very_cell(flags: Flags) -> None:
+def test_rerun_command_describes_the_same_cell(flags: Flags) -> None:
     (cell,) = cells_of(flags)
     done = tried(*words_of_cell(cell)[1:])
     assert done.exit_code == ExitCode.PASS, done.output
     assert cell.id in done.stdout.splitlines()
 
 
-def test_speed_that_instructions_cannot_have_is_refused_with_its_neighbours() -> None:
-    done = tried("bundled", "--mips", "100")
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert "--mips is 100" in done.stderr
-    assert "of which 62 and 125 are the nearest" in done.stderr
+def test_impossible_speed_is_refused_with_its_neighbours() -> None:
+    error = refusal_of("try", "bundled", "--mips", "100", "--dry-run")
+    assert "--mips is 100" in error
+    assert "of which 62 and 125 are the nearest" in error
     assert in_flags("cell try.x: hazard y") == "cell try.x: hazard y"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "complaint"),
     [
         (["--mips", "fast"], "--mips 'fast' is no number"),
         (["--chip", "W25Q128"], "--chip: unknown chip 'W25Q128'"),
@@ -142,14 +138,13 @@ def test_speed_that_instructions_cannot_have_is_refused_with_its_neighbours() ->
         (["--against", "path:/nowhere"], "error: subject 'path:/nowhere'"),
     ],
 )
-def test_what_cannot_be_is_told_by_the_names_of_flags(words: list[str], said: str) -> None:
-    done = tried("bundled", *words)
-    assert done.exit_code == ExitCode.BAD_INPUT
-    assert said in done.stderr
-    assert "cell[" not in done.stderr
+def test_impossible_value_is_refused_with_its_flag(words: list[str], complaint: str) -> None:
+    error = refusal_of("try", "bundled", *words, "--dry-run")
+    assert complaint in error
+    assert "cell[" not in error
 
 
-def test_values_may_be_repeated_or_stand_in_one_word() -> None:
+def test_values_may_be_in_one_word_or_in_repeated_flags() -> None:
     assert tried("bundled", "--mips", "62,250").stdout == (
         tried("bundled", "--mips", "62", "--mips", "250").stdout
     )
@@ -163,21 +158,17 @@ def test_values_may_be_repeated_or_stand_in_one_word() -> None:
         ["gate", "--plan", "smoke", "--baseline", "{program}", "--candidate", "bundled"],
     ],
 )
-def test_path_of_a_program_is_a_subject_and_that_is_said_once(
-    tmp_path: Path, words: list[str]
-) -> None:
+def test_path_of_a_program_is_a_subject_with_one_note(tmp_path: Path, words: list[str]) -> None:
     program = tmp_path / "flashrom"
     shutil.copy(Path(sys.executable).resolve(), program)
     given = [word.format(program=program) for word in words]
-    done = CliRunner().invoke(main, [*given, "--dry-run"])
+    done = rig(*given, "--dry-run")
     assert done.exit_code == ExitCode.PASS, done.output
     assert done.stderr.count(f"note: {program} is taken as path:{program}") == 1
     assert ("path-flashrom-" in done.stdout) is (words[0] != "gate")
 
 
 def test_folder_of_a_run_as_a_baseline_is_no_program(tmp_path: Path) -> None:
-    done = CliRunner().invoke(
-        main, ["gate", "--baseline", str(tmp_path), "--candidate", "bundled", "--dry-run"]
-    )
+    done = rig("gate", "--baseline", tmp_path, "--candidate", "bundled", "--dry-run")
     assert "taken as" not in done.stderr
     assert "results.json" in done.stderr

@@ -118,10 +118,10 @@ def failing(code: int = 1, **changes: Any) -> Case:
 
 
 EARLY = make_evidence()
-# They are in the order in which `find_verdict()` checks them.
-QUESTIONS: list[tuple[Verdict, Step]] = [
+# Problems and their verdicts, in the order in which `find_verdict()` checks them.
+CHECKS: list[tuple[Verdict, Step]] = [
     (Verdict.INFRA_ERROR, with_fields(EmulatorEnd, exit_code=99)),
-    (Verdict.TOO_SHORT, with_evidence(make_evidence())),
+    (Verdict.TOO_SHORT, with_evidence(EARLY)),
     (Verdict.HUNG, with_fields(SubjectEnd, timed_out=True)),
     (Verdict.OP_FAILED, with_fields(SubjectEnd, exit_code=3)),
     (Verdict.CORRUPT, with_evidence(make_evidence(Witness.IMAGE, "exact"))),
@@ -131,7 +131,7 @@ QUESTIONS: list[tuple[Verdict, Step]] = [
 ]
 
 
-def test_sound_cell_passes_and_claims_nothing_of_waits_that_were_not_judged() -> None:
+def test_sound_cell_passes_and_its_reason_names_only_judged_waits() -> None:
     verdict, reason = Case().finding()
     assert verdict is Verdict.PASS
     assert SYNC in reason
@@ -143,14 +143,14 @@ def test_sound_cell_passes_and_claims_nothing_of_waits_that_were_not_judged() ->
 UNKNOWN = ["Error: Unknown chip 'M25P80' specified.", 'Unknown programmer "nicintel" (-p). Known:']
 
 
-@pytest.mark.parametrize("said", UNKNOWN)
-def test_subject_that_does_not_know_a_name_in_its_file_is_skipped(said: str) -> None:
-    stdout = f"flashrom 1.4.0 on Linux\n{said}\nRun flashrom -L\n"
-    assert failing(stdout=stdout).finding() == (Verdict.SKIPPED, f"the subject says: {said}")
+@pytest.mark.parametrize("message", UNKNOWN)
+def test_subject_that_rejects_a_name_in_its_file_is_skipped(message: str) -> None:
+    stdout = f"flashrom 1.4.0 on Linux\n{message}\nRun flashrom -L\n"
+    assert failing(stdout=stdout).finding() == (Verdict.SKIPPED, f"the subject says: {message}")
     assert Case(stdout=stdout).verdict() is Verdict.PASS
 
 
-def test_program_without_a_driver_is_not_asked_though_its_file_has_the_name() -> None:
+def test_subject_that_was_built_without_the_driver_is_skipped() -> None:
     behind = make_cell(programmer=Programmer.NICINTEL)
     verdict, reason = failing(cell=behind, stdout=UNKNOWN[1]).finding()
     assert verdict is Verdict.SKIPPED
@@ -163,7 +163,7 @@ def test_subject_that_reached_the_part_is_not_skipped_whatever_it_says(step: Ste
     assert step(refused).verdict() in (Verdict.OP_FAILED, Verdict.TOO_SHORT)
 
 
-def test_part_inside_a_subject_that_recorded_nothing_was_not_judged() -> None:
+def test_part_inside_a_subject_that_recorded_nothing_is_skipped() -> None:
     inside = make_cell(programmer=Programmer.DUMMY)
     assert Case(cell=inside).verdict() is Verdict.SKIPPED
     seen = with_event(spi("0x9f", read=START_NS))(Case(cell=inside))
@@ -184,7 +184,7 @@ def test_subject_that_sent_nothing_to_the_part_does_not_pass(job: str) -> None:
 @pytest.mark.parametrize(
     ("job", "verdict"), [("probe", Verdict.PASS), ("verify", Verdict.INCONCLUSIVE)]
 )
-def test_programmer_that_alone_knows_the_part_answers_a_probe(job: str, verdict: Verdict) -> None:
+def test_programmer_that_knows_the_part_probes_without_traffic(job: str, verdict: Verdict) -> None:
     cell = make_cell(job=job, programmer=Programmer.INTERNAL_HWSEQ)
     assert Case(cell=cell).verdict() is verdict
 
@@ -200,28 +200,28 @@ def test_pass_with_waits_left_to_the_programmer_says_so_and_convicts_early_comma
     verdict, reason = Case(unjudged=(unjudged[1],)).finding()
     assert verdict is Verdict.PASS
     assert reason.endswith("left its waits to the programmer, so its own delays were hardly tried")
-    early = Case(events=sound_events(delay), evidence=(make_evidence(),))
+    early = Case(events=sound_events(delay), evidence=(EARLY,))
     assert early.verdict() is Verdict.TOO_SHORT
 
 
-@pytest.mark.parametrize(("verdict", "step"), QUESTIONS)
-def test_each_doubt_alone_decides(verdict: Verdict, step: Step) -> None:
+@pytest.mark.parametrize(("verdict", "step"), CHECKS)
+def test_each_problem_alone_decides(verdict: Verdict, step: Step) -> None:
     assert step(Case()).verdict() is verdict
 
 
-@pytest.mark.parametrize("first", range(len(QUESTIONS)))
-def test_earlier_question_beats_every_later_one(first: int) -> None:
+@pytest.mark.parametrize("first", range(len(CHECKS)))
+def test_earlier_check_decides_before_every_later_one(first: int) -> None:
     case = Case()
-    for _, step in reversed(QUESTIONS[first:]):
+    for _, step in reversed(CHECKS[first:]):
         case = step(case)
-    assert case.verdict() is QUESTIONS[first][0]
+    assert case.verdict() is CHECKS[first][0]
 
 
 def test_inconclusive_names_its_reason_in_the_same_order() -> None:
     doubts = [
-        (QUESTIONS[5][1], "assumed figures alone"),
-        (QUESTIONS[6][1], "broke the part's rules: wel"),
-        (QUESTIONS[7][1], f"could not be judged: {SYNC}"),
+        (CHECKS[5][1], "assumed figures alone"),
+        (CHECKS[6][1], "broke the part's rules: wel"),
+        (CHECKS[7][1], f"could not be judged: {SYNC}"),
     ]
     case = Case()
     for step, words in reversed(doubts):
@@ -245,7 +245,7 @@ FAULTS: dict[str, Step] = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_of_the_rig_beats_every_conviction(name: str) -> None:
     case = FAULTS[name](Case())
-    for _, step in QUESTIONS[1:]:
+    for _, step in CHECKS[1:]:
         case = step(case)
     verdict, reason = case.finding()
     assert verdict is Verdict.INFRA_ERROR
@@ -253,7 +253,7 @@ def test_fault_of_the_rig_beats_every_conviction(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [Guest, ClockRate, Start, SubjectStart, SubjectEnd, End])
-def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
+def test_cell_without_a_required_event_is_infra_error(kind: type[Kind]) -> None:
     case = Case(events=without(sound_events(), kind))
     assert case.finding() == (Verdict.INFRA_ERROR, f"the events hold no {name_of(kind)!r}")
 
@@ -269,7 +269,7 @@ def test_cell_without_one_of_its_marks_is_infra_error(kind: type[Kind]) -> None:
     ],
 )
 def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: bool) -> None:
-    # On either side, 100 ppm of the larger bound are allowed: 100,100 ns, without the fraction.
+    # 100 ppm of the larger bound are allowed on either side: 100,100 ns, rounded down.
     step = with_fields(
         ClockRate, raw_ns_min=1_000_000_100, raw_ns_max=1_001_000_010, monotonic_ns=monotonic
     )
@@ -277,7 +277,7 @@ def test_clock_rate_may_be_off_by_100_ppm_of_its_bracket(monotonic: int, sound: 
 
 
 def live_case(guest_ns: int) -> Case:
-    """Returns a live cell; its guest's clock advances by `guest_ns` in a second of this machine."""
+    """Returns a live cell whose guest's clock advances by `guest_ns` in a second of real time."""
     pace = made(Pace, t_ns=1, windows=9, windows_not_kept=0, not_kept=[])
     case = with_event(pace)(Case(cell=make_cell(lane=LaneName.LIVE)))
     bounds = {"raw_ns_min": SECOND - MS, "raw_ns_max": SECOND + MS}
@@ -286,9 +286,9 @@ def live_case(guest_ns: int) -> Case:
 
 
 @pytest.mark.parametrize("guest_ns", [11 * SECOND, SECOND // 2, SECOND + 12 * MS, SECOND - 12 * MS])
-def test_live_guest_that_lost_its_clock_tells_nothing_of_its_subject(guest_ns: int) -> None:
+def test_live_guest_whose_clock_went_wrong_is_inconclusive(guest_ns: int) -> None:
     case = live_case(guest_ns)
-    for _, step in QUESTIONS[1:]:  # The first one is a fault of the rig itself.
+    for _, step in CHECKS[1:]:  # The first is a fault of the rig.
         case = step(case)
     verdict, reason = case.finding()
     assert verdict is Verdict.INCONCLUSIVE
@@ -296,7 +296,7 @@ def test_live_guest_that_lost_its_clock_tells_nothing_of_its_subject(guest_ns: i
 
 
 @pytest.mark.parametrize("guest_ns", [SECOND, SECOND + 10 * MS, SECOND - 10 * MS])
-def test_live_guest_whose_clock_may_be_read_that_wrong_is_judged(guest_ns: int) -> None:
+def test_live_guest_whose_clock_is_within_its_error_is_judged(guest_ns: int) -> None:
     assert live_case(guest_ns).verdict() is Verdict.PASS
 
 
@@ -342,19 +342,19 @@ def test_siblings_around_a_calibration_if_there_is_one_are_sound(
     ],
 )
 def test_siblings_that_did_not_run_as_they_should_are_infra_error(step: Step) -> None:
-    case = step(with_evidence(make_evidence())(siblings_case()))
+    case = step(with_evidence(EARLY)(siblings_case()))
     verdict, reason = case.finding()
     assert verdict is Verdict.INFRA_ERROR
     assert "siblings" in reason
 
 
-def test_siblings_go_on_where_the_subject_never_connected() -> None:
+def test_siblings_need_not_stop_if_the_subject_never_connected() -> None:
     events = without(without(siblings_case().events, SiblingsStopped), Accept)
     case = with_fields(SubjectEnd, exit_code=1)(siblings_case(events=events))
     assert case.verdict() is Verdict.OP_FAILED
 
 
-def test_cell_without_siblings_asks_nothing_of_them() -> None:
+def test_cell_without_siblings_needs_no_events_of_siblings() -> None:
     events = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
     assert Case(events=events).verdict() is Verdict.PASS
 
@@ -362,13 +362,12 @@ def test_cell_without_siblings_asks_nothing_of_them() -> None:
 @pytest.mark.parametrize("grade", ["datasheet", "secondary", "profile"])
 def test_conviction_by_a_firm_figure_is_too_short_also_beside_assumed_ones(grade: str) -> None:
     firm = make_evidence(grade=grade)
+    assumed = make_evidence(grade="assumed")
     assert with_evidence(firm)(Case()).verdict() is Verdict.TOO_SHORT
-    assert (
-        with_evidence(make_evidence(grade="assumed"), firm)(Case()).verdict() is Verdict.TOO_SHORT
-    )
+    assert with_evidence(assumed, firm)(Case()).verdict() is Verdict.TOO_SHORT
 
 
-@pytest.mark.parametrize("evidence", [make_evidence(), make_evidence(grade="assumed")])
+@pytest.mark.parametrize("evidence", [EARLY, make_evidence(grade="assumed")])
 def test_early_command_to_a_part_slower_than_its_datasheet_is_op_failed(evidence: Evidence) -> None:
     patient = Case(cell=make_cell(corner="slow:3"))
     assert patient.verdict() is Verdict.PASS
@@ -386,7 +385,7 @@ def timed(asked: int, shortest: int, longest: int, witness: Witness, grade: str)
     )
 
 
-def test_too_short_tells_of_the_firm_figure_in_its_own_unit() -> None:
+def test_reason_of_too_short_has_the_firm_figure_in_its_unit() -> None:
     firm = timed(SECOND, 1, 2 * MS, Witness.BUS, "profile")
     case = with_evidence(make_evidence(grade="assumed"), firm)(Case())
     assert case.finding()[1].endswith(
@@ -423,7 +422,7 @@ def test_failed_subject_is_quoted(ended: dict[str, int], stdout: str, reason: st
 @pytest.mark.parametrize(
     ("addresses", "verdict"),
     [(range(9), Verdict.INCONCLUSIVE), ([0] * 9, Verdict.OP_FAILED)],
-    ids=["at work", "asks the same"],
+    ids=["other addresses", "one address"],
 )
 def test_full_record_fails_only_a_subject_that_repeats_itself(
     addresses: Sequence[int], verdict: Verdict
@@ -436,14 +435,14 @@ def test_full_record_fails_only_a_subject_that_repeats_itself(
     assert ("choose a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
 
 
-def test_waits_that_nobody_could_judge_are_inconclusive_with_the_remedy() -> None:
+def test_cell_without_judged_waits_is_inconclusive_with_the_remedy() -> None:
     case = Case(profile=None, judged=(), waits_gap=NOTHING_JUDGED)
     verdict, reason = case.finding()
     assert verdict is Verdict.INCONCLUSIVE
     assert "--delay-symbol" in reason
 
 
-def test_unjudged_class_that_need_not_be_judged_or_that_a_bridge_hides_does_not_matter() -> None:
+def test_unjudged_class_that_is_optional_or_hidden_by_a_bridge_does_not_matter() -> None:
     profile = make_profile(SYNC_WAIT, ERASE_WAIT)
     assert Case(profile=profile, unjudged=("erase-poll",)).verdict() is Verdict.PASS
     bridged = make_cell(programmer=Programmer.SERPROG_DEV)
@@ -460,7 +459,7 @@ def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -
     assert subject_version("flashrom unknown on Linux 6.1", make_subject()) == ""
 
 
-def test_calibration_after_bytes_that_are_not_text_is_seen() -> None:
+def test_calibration_after_bytes_that_are_not_text_is_found() -> None:
     output = b"\xff\xff\xff\xff\xff" + CALIBRATED.encode()
     case = with_fields(SiblingsStopped, stdout_bytes=len(output))(siblings_case())
     artifacts = Artifacts(events=case.events, output=output, image=None, read_back=None)

@@ -27,7 +27,7 @@ from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, 
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, rounds, without
 
 
-def test_length_is_known_by_itself_in_whole_microseconds_else_by_its_power_of_ten() -> None:
+def test_length_class_is_the_length_in_whole_microseconds_else_its_power_of_ten() -> None:
     decades_ns = {0: 1, 1: 1, 9: 1, 10: 10, 99: 10, 1234: 1000}
     assert {ns: decade_ns(ns) for ns in decades_ns} == decades_ns
     assert [length_class_ns(ns) for ns in (12_000, 12_001)] == [12_000, 10_000]
@@ -35,14 +35,12 @@ def test_length_is_known_by_itself_in_whole_microseconds_else_by_its_power_of_te
 
 
 @pytest.mark.parametrize("facts", [{"margin": -1}, {"grade": "datasheet"}])
-def test_early_command_without_a_margin_or_a_grade_makes_the_guest_a_lost_one(
-    facts: dict[str, Any],
-) -> None:
+def test_early_command_without_a_margin_or_a_grade_is_a_lost_guest(facts: dict[str, Any]) -> None:
     with pytest.raises(LostGuestError, match="without margin or grade"):
         list(convict_commands([spi("0x02", read=700, violation="busy", **facts)]))
 
 
-def test_other_commands_in_the_first_half_of_the_time_are_no_work_at_its_end() -> None:
+def test_commands_in_the_first_half_of_the_time_are_no_progress_at_its_end() -> None:
     asked = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
     ended = changed([subject_end(400)], SubjectEnd, timed_out=True)
     assert not is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended])
@@ -54,18 +52,18 @@ def test_time_before_and_after_busy_times_is_not_covered_by_them() -> None:
     assert _covered_ns(20, 50, [(10, 20), (50, 200)]) == 0
 
 
-def first_change(lacks_ns: range) -> int:
-    """Returns the first of these shortfalls that is not as before; the baseline's is 2 us."""
+def first_change(candidates_ns: range) -> int:
+    """Returns the first shortfall that is not as before; the baseline's is 2 us."""
     before = cell(BEFORE, site(POLL, 10 * US, 8 * US))
     return next(
-        lack_ns
-        for lack_ns in lacks_ns
-        if changes(before, cell(AFTER, site(POLL, 10 * US, 10 * US - lack_ns)))
+        short_ns
+        for short_ns in candidates_ns
+        if changes(before, cell(AFTER, site(POLL, 10 * US, 10 * US - short_ns)))
         != [Change.AS_BEFORE]
     )
 
 
-def test_shortfall_may_grow_and_shrink_by_the_same() -> None:
+def test_shortfall_may_grow_and_shrink_by_the_same_tolerance() -> None:
     worse_ns, better_ns = first_change(range(2000, 3000)), first_change(range(2000, 1000, -1))
     assert worse_ns - 2000 == 2000 - better_ns > 300
 
@@ -94,14 +92,14 @@ def test_new_fault_shows_how_long_the_same_functions_waited_before() -> None:
     assert unknown.before_ns is None
 
 
-def test_wait_of_functions_that_the_baseline_called_too_has_not_moved_there() -> None:
+def test_fault_in_functions_that_waited_long_enough_before_is_new_not_moved() -> None:
     whole = site(SETTLE, SECOND, SECOND + US)
     before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole)
     assert Change.NEW in changes(before, cell(AFTER, site(SETTLE, SECOND, 45 * MS)))
 
 
 @pytest.mark.parametrize(("one", "other"), [(STRIPPED, MOVED), (MOVED, STRIPPED)])
-def test_fault_of_a_stripped_build_is_that_of_one_with_symbols(
+def test_fault_of_a_stripped_build_equals_that_of_one_with_symbols(
     one: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
     before, now = (
@@ -114,13 +112,13 @@ def test_fault_of_a_stripped_build_is_that_of_one_with_symbols(
 @pytest.mark.parametrize(
     "pairs", [[(1.0, 1.0)] * (PAIRS_MIN - 1), [(0.0, 1.0)] + [(1.0, 1.0)] * PAIRS_MIN]
 )
-def test_excess_is_unknown_of_few_pairs_and_of_a_baseline_without_time(
+def test_excess_is_unknown_for_few_pairs_or_a_baseline_of_zero_time(
     pairs: list[tuple[float, float]],
 ) -> None:
     assert excess_interval(pairs) is None
 
 
-def test_fewest_answers_of_real_time_that_count_decide() -> None:
+def test_smallest_number_of_pairs_in_real_time_decides() -> None:
     ours = rounds(REAL, AFTER)
     for number in range(len(REAL) - PAIRS_MIN):
         ours = without(ours, number)

@@ -14,7 +14,7 @@ from delayrig.model import workload
 from delayrig.model.cell import Cell, Job
 from delayrig.model.events import Event, needed
 from delayrig.model.evidence import Witness
-from delayrig.model.kinds.agent import Guest, SubjectEnd, SubjectStart
+from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.emulator import Disconnect, FaultMade, Start
 from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
 
@@ -87,8 +87,8 @@ def left_by(
 ) -> CellResult:
     """Writes and judges a cell's folder: `lines`, else `events`, else sound events around `bus`."""
     cell = cell or make_cell()
-    left = sound_events(*bus) if events is None else events
-    (folder / "events.jsonl").write_bytes(lines or as_lines(left))
+    written = sound_events(*bus) if events is None else events
+    (folder / "events.jsonl").write_bytes(lines or as_lines(written))
     (folder / "stdout.txt").write_text(stdout, encoding="utf-8")
     whole = sparse_image(workload.final_content(cell, REGION))
     (folder / "image.sparse").write_bytes(whole if image is None else image)
@@ -123,7 +123,7 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
 
 
-def test_folder_with_a_cut_wait_is_too_short_each_time_it_is_judged(tmp_path: Path) -> None:
+def test_folder_with_a_shortened_wait_is_too_short_each_time_it_is_judged(tmp_path: Path) -> None:
     result = left_by(tmp_path, *bus_of_write(poll_ns=9 * MS))
     assert result.verdict is Verdict.TOO_SHORT
     assert [item.requested_ns for item in result.evidence] == [10 * MS]
@@ -136,7 +136,7 @@ def test_folder_with_a_cut_wait_is_too_short_each_time_it_is_judged(tmp_path: Pa
 
 
 @pytest.mark.parametrize("version", ["1.4.0", "7.0"])
-def test_folder_of_a_program_that_is_no_release_convicts_and_acquits_no_wait(
+def test_waits_of_a_program_that_is_no_known_release_are_not_judged(
     tmp_path: Path, version: str
 ) -> None:
     result = left_by(
@@ -158,7 +158,7 @@ def test_folder_with_an_early_command_is_too_short_without_any_profile(tmp_path:
     assert result.evidence[0].margin_ns == -7
 
 
-def test_folder_without_the_owed_synchronisation_is_inconclusive(tmp_path: Path) -> None:
+def test_folder_without_the_required_synchronisation_is_inconclusive(tmp_path: Path) -> None:
     result = left_by(tmp_path, *bus_of_write()[2:])
     assert (result.verdict, result.unjudged) == (Verdict.INCONCLUSIVE, ["serprog-sync"])
 
@@ -180,13 +180,13 @@ def test_wrong_byte_in_the_part_or_outside_the_region_is_corrupt(tmp_path: Path)
     "image",
     [b"\0" * 4103, sparse_image(b"\0" * 4096, offset=2 << 20), sparse_image(b"\0" * 4096) * 2],
 )
-def test_image_that_makes_no_sense_is_a_lost_guest(tmp_path: Path, image: bytes) -> None:
+def test_invalid_image_is_a_lost_guest(tmp_path: Path, image: bytes) -> None:
     with pytest.raises(LostGuestError):
         left_by(tmp_path, *bus_of_write(), image=image)
 
 
 @pytest.mark.parametrize(("flip", "verdict"), [(0, Verdict.PASS), (1, Verdict.CORRUPT)])
-def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: Verdict) -> None:
+def test_read_must_return_the_parts_content(tmp_path: Path, flip: int, verdict: Verdict) -> None:
     cell = make_cell(job=Job.READ)
     content = bytearray(workload.initial_content(cell, REGION))
     content[-1] ^= flip
@@ -195,7 +195,7 @@ def test_read_must_give_what_is_in_the_part(tmp_path: Path, flip: int, verdict: 
 
 
 @pytest.mark.parametrize("broken", [b"{}\n", b"not JSON\n"])
-def test_folder_with_nonsense_events_or_none_is_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
+def test_invalid_or_missing_events_are_a_lost_guest(tmp_path: Path, broken: bytes) -> None:
     with pytest.raises(LostGuestError):
         judged(tmp_path)
     (tmp_path / "events.jsonl").write_bytes(broken)
@@ -210,12 +210,6 @@ def test_read_that_reports_success_and_left_nothing_is_corrupt(
     cell = make_cell(job=Job.READ)
     result = left_by(tmp_path, *bus_of_write(), cell=cell, read_back=read_back)
     assert result.verdict is Verdict.CORRUPT
-
-
-def test_event_without_a_key_that_it_owes_is_a_lost_guest(tmp_path: Path) -> None:
-    nonsense = b'{"ev":"spi","op":"0x05","read_ns":1}\n'
-    with pytest.raises(LostGuestError, match="missing required field `name`"):
-        left_by(tmp_path, lines=as_lines(sound_events()) + nonsense)
 
 
 def test_command_earlier_by_less_than_the_error_of_the_clock_is_inconclusive(
@@ -236,7 +230,7 @@ def test_scripted_clock_is_a_fault_of_the_rig(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sooner_ns", "verdict"), [(1, Verdict.INFRA_ERROR), (0, Verdict.OP_FAILED)]
 )
-def test_failure_after_something_ended_the_emulator_is_none_of_the_subject(
+def test_failure_after_the_emulator_was_ended_is_infra_error(
     tmp_path: Path, sooner_ns: int, verdict: Verdict
 ) -> None:
     failed = changed(sound_events(), SubjectEnd, exit_code=1)
@@ -246,7 +240,7 @@ def test_failure_after_something_ended_the_emulator_is_none_of_the_subject(
     assert result.verdict is verdict, result.reason
 
 
-def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
+def test_failure_after_requested_faults_names_them(tmp_path: Path) -> None:
     faults = [
         made(FaultMade, t_ns=START_NS + at, kind=kind, at="request", nth=at)
         for at, kind in ((3, "nak"), (4, "drop"), (5, "nak"))
@@ -260,19 +254,6 @@ def test_failure_after_faults_on_request_names_them(tmp_path: Path) -> None:
 HUGE = msgspec.Raw(b"9" * 400)
 """A number that is too large for a float."""
 WRONG: list[Any] = [None, -1, "text", [], {}, 1e300, True, HUGE]
-
-
-def test_wrong_type_in_what_the_agent_says_makes_the_guest_a_lost_one(tmp_path: Path) -> None:
-    events = changed(sound_events(*bus_of_write()), Guest, clocksource=-1)
-    with pytest.raises(LostGuestError, match=r"`str`, got `int`.*clocksource"):
-        left_by(tmp_path, events=events)
-
-
-@pytest.mark.parametrize("value", [-1, "1", 1.5, True, None])
-def test_time_that_is_none_makes_the_guest_a_lost_one(tmp_path: Path, value: Any) -> None:
-    events = changed(sound_events(*bus_of_write()), SubjectStart, t_ns=value)
-    with pytest.raises(LostGuestError):
-        left_by(tmp_path, events=events)
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: "huge" if value is HUGE else repr(value))

@@ -70,22 +70,26 @@ def hardware(place: Path, shape: GuestShape) -> Hardware:
     )
 
 
-async def at_once(guests: VmPool, place: Path, *snapshots: str) -> list[PooledVm]:
+def touch_logs(guest: PooledVm) -> None:
+    for log in guest.logs:
+        log.touch()
+
+
+async def at_once(pool: VmPool, place: Path, *snapshots: str) -> list[PooledVm]:
     """Returns a guest for each name; all are lent before any of them is given back."""
     shapes = {"slow": SLOW, "fast": FAST}
     async with AsyncExitStack() as stack:
         lent: list[Any] = [
-            guests.lend(hardware(place, shapes[name]), place / name, cpu=0) for name in snapshots
+            pool.lend(hardware(place, shapes[name]), place / name, cpu=0) for name in snapshots
         ]
         found = await asyncio.gather(*map(stack.enter_async_context, lent))
         for guest in found:
-            guest.logs[0].touch()
-            guest.logs[1].touch()
+            touch_logs(guest)
         return found
 
 
 def in_a_loop(steps: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """Makes a test of a coroutine; afterwards no machine runs."""
+    """Makes a test of a coroutine, which must leave no machine running."""
 
     @wraps(steps)
     def test(*fixtures: Any, **by_name: Any) -> None:
@@ -97,52 +101,52 @@ def in_a_loop(steps: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., 
 
 @in_a_loop
 async def test_guest_of_the_same_snapshot_is_preferred(place: Path) -> None:
-    guests = VmPool(2)
-    slow, fast = await at_once(guests, place, "slow", "fast")
-    assert await at_once(guests, place, "fast") == [fast]
-    assert await at_once(guests, place, "slow") == [slow]
-    await guests.end()
+    pool = VmPool(2)
+    slow, fast = await at_once(pool, place, "slow", "fast")
+    assert await at_once(pool, place, "fast") == [fast]
+    assert await at_once(pool, place, "slow") == [slow]
+    await pool.end()
 
 
 @in_a_loop
-async def test_guest_of_another_speed_will_do(place: Path) -> None:
-    guests = VmPool(2)
-    (slow,) = await at_once(guests, place, "slow")
-    assert await at_once(guests, place, "fast") == [slow]
-    await guests.end()
+async def test_guest_of_another_speed_is_used_if_there_is_no_better_one(place: Path) -> None:
+    pool = VmPool(2)
+    (slow,) = await at_once(pool, place, "slow")
+    assert await at_once(pool, place, "fast") == [slow]
+    await pool.end()
 
 
 @in_a_loop
-async def test_guests_that_cannot_go_back_are_replaced_for_two_at_once(
+async def test_two_guests_that_cannot_be_reset_are_both_replaced(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guests = VmPool(2)
-    before = await at_once(guests, place, "slow", "slow")
+    pool = VmPool(2)
+    before = await at_once(pool, place, "slow", "slow")
     monkeypatch.setattr(Machine, "can_reset", False)
-    after = await at_once(guests, place, "slow", "slow")
+    after = await at_once(pool, place, "slow", "slow")
     assert not set(before) & set(after)
     assert Machine.running == 2
-    await guests.end()
+    await pool.end()
 
 
 @in_a_loop
-async def test_no_more_are_kept_than_there_is_room_for(place: Path) -> None:
-    guests = VmPool(1)
-    await at_once(guests, place, "slow", "slow", "slow")
+async def test_pool_keeps_no_more_guests_than_its_size(place: Path) -> None:
+    pool = VmPool(1)
+    await at_once(pool, place, "slow", "slow", "slow")
     assert Machine.running == 1
-    await guests.end()
+    await pool.end()
 
 
-def test_guest_whose_logs_cannot_be_kept_is_ended(
+def test_guest_whose_logs_cannot_be_copied_is_ended(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = []
 
-    def tell(guest: PooledVm, _hardware: Hardware) -> None:
+    def no_room(guest: PooledVm, _hardware: Hardware) -> None:
         folders.append(guest.logs[0].parent)
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(PooledVm, "tell", tell)
+    monkeypatch.setattr(PooledVm, "tell", no_room)
     with pytest.raises(OSError, match="no room"):
         asyncio.run(at_once(VmPool(1), place, "slow"))
     assert Machine.running == 0
@@ -160,29 +164,27 @@ def watched(place: Path, name: str, text: str) -> Hardware:
 
 
 @in_a_loop
-async def test_guest_looks_at_what_each_cell_wants_and_tells_it_what_it_saw(place: Path) -> None:
-    guests = VmPool(1)
+async def test_guest_watches_what_each_cell_requests_and_returns_its_record(place: Path) -> None:
+    pool = VmPool(1)
     for number, name in enumerate(("first", "second"), start=1):
         cell = watched(place, name, f"{name}\n")
         assert cell.delays is not None
-        async with guests.lend(cell, place / "slow", cpu=0) as guest:
-            for log in guest.logs:
-                log.touch()
+        async with pool.lend(cell, place / "slow", cpu=0) as guest:
+            touch_logs(guest)
             own = guest.delays
             assert own is not None
             assert read_request(own.request) == f"{name}\n"
             assert own.request.read_bytes()[0] == number
             own.out.write_bytes(name.encode() + b"\0\0")
         assert cell.delays.saw() == name.encode()
-    await guests.end()
+    await pool.end()
 
 
 @in_a_loop
-async def test_guest_that_sees_no_delays_is_none_for_cells_that_need_it(place: Path) -> None:
-    guests = VmPool(2)
-    (blind,) = await at_once(guests, place, "slow")
-    async with guests.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
-        for log in guest.logs:
-            log.touch()
+async def test_guest_that_cannot_watch_delays_is_not_lent_if_they_are_needed(place: Path) -> None:
+    pool = VmPool(2)
+    (blind,) = await at_once(pool, place, "slow")
+    async with pool.lend(watched(place, "cell", ""), place / "slow", cpu=0) as guest:
+        touch_logs(guest)
         assert guest is not blind
-    await guests.end()
+    await pool.end()

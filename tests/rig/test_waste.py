@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.judge.waste import Watched, read_watched, waste_of
-from delayrig.main import main
 from delayrig.model.cell import Role
 from delayrig.model.delays import DelayCall, encode_delays
 from delayrig.model.events import Event
@@ -18,6 +16,7 @@ from delayrig.model.result import FILE_NAME
 
 from tests.rig.builders import delay, delays_of, make_cell
 from tests.rig.event_builders import as_lines, busy, serprog, spi
+from tests.rig.running import answer_of, rig
 
 US = 1000
 
@@ -49,7 +48,7 @@ def program(start: int, *, busy_ns: int = 50, late_ns: int = 3) -> list[Event]:
     ]
 
 
-def test_operations_are_summed_and_the_worst_is_told() -> None:
+def test_operations_are_summed_and_have_their_maximum() -> None:
     events = [*erase(1000), *erase(2000, late_ns=40), *program(3000)]
     erased, programmed = waste_of([watched(*events)]).operations
     assert (erased.phase, erased.operation, erased.count) == ("erase", "SE (0x20)", 2)
@@ -58,7 +57,7 @@ def test_operations_are_summed_and_the_worst_is_told() -> None:
     assert programmed.waste_ns == 3
 
 
-def test_largest_sum_comes_first_subjects_stand_apart_and_unread_busy_times_are_no_waste() -> None:
+def test_operations_are_sorted_by_waste_in_each_subject_and_need_a_status_read() -> None:
     rows = waste_of([watched(*erase(1000, late_ns=1), *program(3000, late_ns=2))]).operations
     assert [row.operation for row in rows] == ["PP (0x02)", "SE (0x20)"]
     cells = [watched(*erase(1000)), watched(*erase(1000), subject="debian:trixie")]
@@ -67,35 +66,30 @@ def test_largest_sum_comes_first_subjects_stand_apart_and_unread_busy_times_are_
 
 
 @pytest.mark.parametrize(
-    ("busy_from", "busy_until", "waste_ns"),
+    ("busy_times", "waste_ns"),
     [
-        (0, 0, 100 * US),  # The part is never busy.
-        (0, 1000, 100 * US),  # It is ready when the delay begins.
-        (0, 1000 + 30 * US, 70 * US),  # It gets ready during the delay.
-        (1000 + 30 * US, 900 * US, 30 * US),  # It gets busy during the delay.
-        (1000 + 30 * US, 1000 + 50 * US, 80 * US),  # It is busy for a part of the delay.
-        (0, 900 * US, 0),  # It is busy for the whole delay.
-        (900 * US, 901 * US, 100 * US),  # It gets busy only after the delay.
+        ([], 100 * US),
+        ([(0, 1000)], 100 * US),
+        ([(0, 1000 + 30 * US)], 70 * US),
+        ([(1000 + 30 * US, 900 * US)], 30 * US),
+        ([(1000 + 30 * US, 1000 + 50 * US)], 80 * US),
+        ([(0, 900 * US)], 0),
+        ([(900 * US, 901 * US)], 100 * US),
+        ([(at, at + 10 * US) for at in range(1000, 200 * US, 20 * US)], 50 * US),
     ],
+    ids=["never", "before", "begin", "end", "middle", "always", "after", "several times"],
 )
-def test_delay_is_for_nothing_while_the_part_is_not_busy(
-    busy_from: int, busy_until: int, waste_ns: int
+def test_delay_is_wasted_while_the_part_is_not_busy(
+    busy_times: list[tuple[int, int]], waste_ns: int
 ) -> None:
-    work = [busy("0x20", start=busy_from, until=busy_until)] if busy_until else []
+    work = [busy("0x20", start=start, until=until) for start, until in busy_times]
     call = delay(90, took_ns=100 * US, at=1000)
     (site,) = waste_of([watched(*work, calls=[call])]).call_sites
     assert (site.requested_ns, site.actual_ns) == (90 * US, 100 * US)
     assert site.waste_ns == waste_ns
 
 
-def test_delay_spans_several_busy_times() -> None:
-    work = [busy("0x20", start=at, until=at + 10 * US) for at in range(0, 200 * US, 20 * US)]
-    call = delay(90, took_ns=100 * US, at=0)
-    (site,) = waste_of([watched(*work, calls=[call])]).call_sites
-    assert site.waste_ns == 50 * US
-
-
-def test_call_sites_are_told_with_their_phase_and_callers() -> None:
+def test_call_sites_have_their_phase_and_callers() -> None:
     calls = [
         delay(5, took_ns=10 * US, at=10),
         delay(5, took_ns=10 * US, at=30 * US),
@@ -109,7 +103,7 @@ def test_call_sites_are_told_with_their_phase_and_callers() -> None:
     assert rows[0].waste_ns_max == 20 * US
 
 
-def left(folder: Path, *, lines: bytes = b"", **cell: Any) -> Path:
+def write_cell(folder: Path, *, lines: bytes = b"", **cell: Any) -> Path:
     """Makes the folder of a finished cell, with these lines before its events; returns it."""
     folder.mkdir(parents=True, exist_ok=True)
     described = {**msgspec.to_builtins(make_cell()), **cell}
@@ -118,35 +112,35 @@ def left(folder: Path, *, lines: bytes = b"", **cell: Any) -> Path:
     return folder
 
 
-def test_run_is_read_without_canaries_and_a_cell_alone(tmp_path: Path) -> None:
-    left(tmp_path / "one", name="one")
-    left(tmp_path / "two", name="two", role=Role.CANARY)
+def test_run_is_read_without_canaries_and_a_cell_by_itself(tmp_path: Path) -> None:
+    write_cell(tmp_path / "one", name="one")
+    write_cell(tmp_path / "two", name="two", role=Role.CANARY)
     (tmp_path / FILE_NAME).write_text("{}", encoding="ascii")
-    assert [each.cell.name for each in read_watched(tmp_path)] == ["one"]
-    assert [each.cell.name for each in read_watched(tmp_path / "two")] == ["two"]
+    assert [cell.cell.name for cell in read_watched(tmp_path)] == ["one"]
+    assert [cell.cell.name for cell in read_watched(tmp_path / "two")] == ["two"]
 
 
-def test_key_of_a_cell_of_an_older_rig_is_passed_over_and_another_kind_of_event_refused(
+def test_unknown_key_of_a_cell_is_ignored_and_an_unknown_event_refused(
     tmp_path: Path,
 ) -> None:
-    found = waste_of(read_watched(left(tmp_path, witness="delay")))
+    found = waste_of(read_watched(write_cell(tmp_path, witness="delay")))
     assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
-    left(tmp_path, lines=b'{"ev":"delay","t_ns":1,"end_ns":9,"requested_us":5}\n')
-    done = CliRunner().invoke(main, ["waste", str(tmp_path)])
+    write_cell(tmp_path, lines=b'{"ev":"delay","t_ns":1,"end_ns":9,"requested_us":5}\n')
+    done = rig("waste", tmp_path)
     assert done.exit_code != 0
     assert "line 1: Invalid value 'delay'" in done.output
 
 
-def test_command_says_where_nobody_saw_who_asked_for_delays(tmp_path: Path) -> None:
-    words = ["waste", str(left(tmp_path))]
-    assert "who asked for delays: no call was seen" in CliRunner().invoke(main, words).stdout
+def test_command_says_if_no_delay_call_was_seen(tmp_path: Path) -> None:
+    folder = write_cell(tmp_path)
+    assert "who asked for delays: no call was seen" in answer_of("waste", folder)
     seen = encode_delays(delays_of(delay(5, took_ns=9 * US, at=1000)))
     (tmp_path / "delays.jsonl").write_bytes(seen)
-    said = CliRunner().invoke(main, words).stdout
-    assert "no call was seen" not in said
-    assert "core/busy.c:154" in said
+    answer = answer_of("waste", folder)
+    assert "no call was seen" not in answer
+    assert "core/busy.c:154" in answer
 
 
-def test_folder_that_holds_neither_is_bad_input(tmp_path: Path) -> None:
+def test_folder_without_a_run_or_a_cell_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"cell\.json"):
         read_watched(tmp_path)

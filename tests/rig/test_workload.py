@@ -30,7 +30,7 @@ REGION = region_of(CELL, CHIP)
 RIGHT = sparse_image(final_content(CELL, REGION))
 
 
-def test_content_follows_from_the_seed_alone() -> None:
+def test_content_depends_on_the_seed_alone() -> None:
     other = make_cell(subject="debian:trixie", chip="M25P80", corner=Corner.MAX, cores=4)
     assert initial_content(other, REGION) == initial_content(CELL, REGION)
     assert final_content(other, REGION) == final_content(CELL, REGION)
@@ -40,7 +40,7 @@ def test_content_follows_from_the_seed_alone() -> None:
     assert len(contents) == 20
 
 
-def test_write_replaces_every_granule_erase_blanks_it_and_the_rest_leave_it() -> None:
+def test_write_replaces_every_granule_erase_blanks_it_and_other_jobs_keep_it() -> None:
     before, after = initial_content(CELL, REGION), final_content(CELL, REGION)
     assert len(before) == len(after) == 65536
     for at in range(0, 65536, 256):
@@ -62,7 +62,7 @@ def test_region_of_two_parts_is_in_both() -> None:
     ("keys", "erase_bytes", "content_bytes"),
     [({"region_kib": 4}, 65536, 4096), ({"region_kib": 1, "content_bytes": 64}, 0, 64)],
 )
-def test_region_is_blank_behind_what_the_plan_asked_for(
+def test_region_is_blank_after_the_requested_content(
     keys: dict[str, int], erase_bytes: int, content_bytes: int
 ) -> None:
     cell = make_cell(**keys)
@@ -95,7 +95,7 @@ def test_layout_names_the_region_with_its_last_byte() -> None:
         (1024, 64 * 1024, 65536),
     ],
 )
-def test_region_lies_behind_64_kib_where_it_fits_there_else_at_the_start(
+def test_region_begins_at_64_kib_if_it_fits_there_else_at_0(
     region_kib: int, chip_kib: int, offset: int
 ) -> None:
     region = region_of(make_cell(region_kib=region_kib), make_chip(size_bytes=chip_kib * 1024))
@@ -103,7 +103,7 @@ def test_region_lies_behind_64_kib_where_it_fits_there_else_at_the_start(
 
 
 @pytest.mark.parametrize(("region_kib", "chip_kib"), [(64, 63), (1024, 1023), (1024, 64)])
-def test_region_larger_than_the_part_is_refused_by_its_key(region_kib: int, chip_kib: int) -> None:
+def test_region_beyond_the_part_is_refused_with_its_key(region_kib: int, chip_kib: int) -> None:
     with pytest.raises(BadInputError, match=f"'region_kib' is {region_kib}, and GD25Q16C holds"):
         region_of(make_cell(region_kib=region_kib), make_chip(size_bytes=chip_kib * 1024))
 
@@ -112,7 +112,7 @@ def test_region_larger_than_the_part_is_refused_by_its_key(region_kib: int, chip
     ("unit", "offset", "size"),
     [(4096, 65536, 65536), (264, 65736, 65472), (65536, 65536, 65536), (262144, 262144, 262144)],
 )
-def test_region_begins_and_ends_with_what_the_part_can_erase(
+def test_region_is_aligned_to_the_erase_blocks_of_the_part(
     unit: int, offset: int, size: int
 ) -> None:
     chip = make_chip(erase=[EraseFacts(size_bytes=2 << 20), EraseFacts(size_bytes=unit)])
@@ -120,13 +120,13 @@ def test_region_begins_and_ends_with_what_the_part_can_erase(
 
 
 @pytest.mark.parametrize("job", [Job.PROBE, Job.READ, Job.VERIFY])
-def test_region_that_is_not_changed_need_not_be_whole_blocks(job: Job) -> None:
+def test_region_that_is_not_changed_need_not_be_aligned(job: Job) -> None:
     chip = make_chip(erase=[EraseFacts(size_bytes=2 << 20)])
     region = region_of(make_cell(job=job, region_kib=4), chip)
     assert region == Region(offset_bytes=65536, size_bytes=4096)
 
 
-def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
+def test_region_may_begin_inside_a_granule() -> None:
     chip = make_chip(erase=[EraseFacts(size_bytes=264)])
     region = region_of(CELL, chip)
     whole = bytearray(b"\xff" * (2 << 20))
@@ -140,7 +140,7 @@ def test_region_that_begins_inside_a_granule_is_expected_there() -> None:
     assert wrong_granules(CELL, chip, sparse_image(bytes(whole), offset=0)) == [131072]
 
 
-def test_part_that_has_no_erase_may_be_left_all_zeros_or_all_ones_by_one() -> None:
+def test_erase_may_leave_zeros_or_ones_in_a_part_without_an_erase_command() -> None:
     cell = make_cell(job=Job.ERASE)
     eeprom, flash = make_chip(), make_chip(erase=[EraseFacts(size_bytes=4096)])
     region = region_of(cell, flash)
@@ -153,7 +153,7 @@ def test_part_that_has_no_erase_may_be_left_all_zeros_or_all_ones_by_one() -> No
     assert len(wrong_granules(make_cell(), eeprom, zeros)) == 16
 
 
-def test_larger_region_is_expected_whole() -> None:
+def test_every_granule_of_a_larger_region_is_compared() -> None:
     cell = make_cell(region_kib=1024)
     region = region_of(cell, CHIP)
     right = sparse_image(final_content(cell, region))
@@ -161,7 +161,7 @@ def test_larger_region_is_expected_whole() -> None:
     assert wrong_granules(cell, CHIP, right[:-4104]) == [region.end_bytes - 4096]
 
 
-ON_REGION = ("-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
+REGION_WORDS = ("-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
 
 
 @pytest.mark.parametrize(
@@ -173,24 +173,26 @@ ON_REGION = ("-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
         (Programmer.DUMMY, "dummy:emulate=W25Q128JV"),
     ],
 )
-def test_subject_is_given_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
+def test_subject_gets_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
     cell = make_cell(programmer=programmer)
     words = subject_words(cell, "/bin/f", "W25Q128.V", "dummy:emulate=W25Q128JV")
-    assert words[:9] == ["/bin/f", "-p", argument, *ON_REGION]
+    assert words[:9] == ["/bin/f", "-p", argument, *REGION_WORDS]
 
 
 @pytest.mark.parametrize(
     ("job", "tail"),
     [
-        (Job.READ, [*ON_REGION, "-r", "/tmp/read.bin"]),
-        (Job.ERASE, [*ON_REGION, "-E"]),
-        (Job.WRITE, [*ON_REGION, "-N", "-w", "/tmp/write.bin"]),
-        (Job.VERIFY, [*ON_REGION, "-v", "/tmp/write.bin"]),
+        (Job.READ, [*REGION_WORDS, "-r", "/tmp/read.bin"]),
+        (Job.ERASE, [*REGION_WORDS, "-E"]),
+        (Job.WRITE, [*REGION_WORDS, "-N", "-w", "/tmp/write.bin"]),
+        (Job.VERIFY, [*REGION_WORDS, "-v", "/tmp/write.bin"]),
         (Job.PROBE, ["-c", "W25Q128.V"]),
         (Job.DETECT, []),
     ],
 )
-def test_job_is_done_to_the_region_and_a_detection_names_no_chip(job: Job, tail: list[str]) -> None:
+def test_words_name_the_region_unless_the_job_only_finds_the_chip(
+    job: Job, tail: list[str]
+) -> None:
     words = subject_words(make_cell(job=job), "/bin/f", "W25Q128.V")
     assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", *tail]
 
@@ -231,7 +233,7 @@ def test_anything_outside_the_region_is_a_difference(offset: int) -> None:
         RIGHT + sparse_image(b"\0" * 4096),
     ],
 )
-def test_image_that_makes_no_sense_is_no_image(image: bytes) -> None:
+def test_invalid_image_is_refused(image: bytes) -> None:
     with pytest.raises(ValueError, match="the emulator's image"):
         wrong_granules(CELL, CHIP, image)
 
@@ -259,7 +261,7 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
         ({"hazards": ("stop-cont:10",)}, "stops_hz", ["10"]),
     ],
 )
-def test_hazard_is_made_as_often_as_the_cell_says(
+def test_spec_has_the_numbers_of_the_hazards(
     changes: dict[str, Any], key: str, values: list[str]
 ) -> None:
     spec = spec_text(make_cell(**changes), CHIP, "x", make_subject())
@@ -267,13 +269,13 @@ def test_hazard_is_made_as_often_as_the_cell_says(
 
 
 @pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
-def test_bridge_stands_there_only_for_a_tty(programmer: Programmer) -> None:
+def test_spec_has_a_bridge_only_for_a_tty(programmer: Programmer) -> None:
     spec = spec_text(make_cell(programmer=programmer), CHIP, "x", make_subject())
     assert bool(lines_of(spec, "bridge")) is (programmer is Programmer.SERPROG_DEV)
 
 
 @pytest.mark.parametrize("job", Job)
-def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
+def test_content_is_collected_only_after_a_read(job: Job) -> None:
     collected = lines_of(spec_text(make_cell(job=job), CHIP, "x", make_subject()), "collect")
     names = [line.split()[0] for line in collected]
     assert {"events.jsonl", "emulator.log", "image.sparse", "stdout.txt"} <= set(names)
@@ -282,7 +284,7 @@ def test_what_was_read_is_collected_after_a_read_alone(job: Job) -> None:
 
 
 @pytest.mark.parametrize("corner", ["max", "zero", "draw:7", "slow:3"])
-def test_emulator_is_given_the_cells_chip_corner_and_seed(corner: str) -> None:
+def test_emulator_gets_chip_corner_and_seed_of_the_cell(corner: str) -> None:
     words = emulator_words(make_cell(chip="M25P80", corner=corner, seed=77), REGION)
     given = dict(pairwise(words))
     assert (given["--chip"], given["--corner"], given["--seed"]) == ("M25P80", corner, "77")
@@ -290,13 +292,13 @@ def test_emulator_is_given_the_cells_chip_corner_and_seed(corner: str) -> None:
 
 
 @pytest.mark.parametrize("programmer", Programmer)
-def test_emulator_offers_delays_where_the_plan_asks_for_them(programmer: Programmer) -> None:
+def test_emulator_offers_delays_only_for_native_delays(programmer: Programmer) -> None:
     words = emulator_words(make_cell(programmer=programmer), REGION)
     offered = programmer is Programmer.SERPROG_NATIVE_DELAY
     assert ("--native-delay" in words) is offered
 
 
-def test_region_of_the_cell_goes_to_emulator_subject_and_collection_alike() -> None:
+def test_emulator_image_and_collection_have_the_region_of_the_cell() -> None:
     cell = make_cell(region_kib=1024, job=Job.READ)
     chip = make_chip(size_bytes=1 << 20)
     spec = spec_text(cell, chip, "x", make_subject())
@@ -305,7 +307,7 @@ def test_region_of_the_cell_goes_to_emulator_subject_and_collection_alike() -> N
     assert "read.bin /subject/tmp/read.bin 0 1048576" in lines_of(spec, "collect")
 
 
-def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
+def test_payload_has_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
     contents = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -316,7 +318,7 @@ def test_payload_has_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
     assert str(tmp_path).encode() not in contents[0]
 
 
-def test_host_program_gets_its_words_behind_the_job_and_its_events_come_back() -> None:
+def test_library_client_gets_its_options_and_its_events_are_collected() -> None:
     cell = make_cell(hazards=("signals:20",), job=Job.PROBE)
     spec = spec_text(cell, CHIP, "x", make_subject(library=True))
     words = lines_of(spec, "subject")

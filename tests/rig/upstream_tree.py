@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reconstructions of flashrom's trees: a few files with its public names.
 
-All were written for these tests, and all but `v1_2()` are built by some. `today()` is a tree for
-meson with a delay file for each system, `one_file()` one for make whose delays are a calibrated
-loop. `RELEASES` have the structure of five releases of flashrom: where the delay file is, who calls
-it, and how the build names it.
+They were written for these tests, which build all but `v1_2()`. `today()` is a tree for meson with
+a delay file for each system, `one_file()` one for make whose delays are a calibrated loop.
+`RELEASES` have the structure of five releases of flashrom: where the delay file is, who calls it,
+and how the build names it.
 """
 
 from collections.abc import Callable
@@ -383,7 +383,7 @@ FEATURE_FLAGS += -D'CONFIG_DELAY_MINIMUM_SLEEP_US=$(CONFIG_DELAY_MINIMUM_SLEEP_U
 
 
 def v1_2() -> Files:
-    """Returns a tree whose one delay file has `internal_delay`, and is added to a list of names."""
+    """Returns a tree whose only delay file has `internal_delay`; the build adds it to a list."""
     old = {name: text.replace(DELAY, OLD_DELAY) for name, text in one_file().items()}
     build = MESON_BUILD.replace("subdir('platform')\n", "srcs += 'udelay.c'\n")
     return old | {
@@ -427,7 +427,7 @@ def v1_6() -> Files:
 
 
 def v1_7() -> Files:
-    """Returns v1.6 with a folder for the driver, and a source's name that the build joins."""
+    """Returns v1.6 with a folder for the driver, and a source whose name the build composes."""
     files = v1_6()
     files["programmers/jlink_spi.c"] = files.pop("jlink_spi.c")
     build = files["meson.build"].replace("'jlink_spi.c'", "'programmers/jlink_spi.c'")
@@ -440,7 +440,7 @@ def v1_7() -> Files:
 
 
 def v1_8() -> Files:
-    """Returns v1.7 with the delay file's name in a variable that a dependency uses."""
+    """Returns v1.7, but a variable holds the delay file's name, and a dependency uses it."""
     files = v1_7()
     linked = "include_directories : include_dir)\nexecutable"
     build = files["meson.build"].replace(

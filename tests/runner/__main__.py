@@ -24,13 +24,13 @@ from tests.runner.side_by_side import run_layers
 STARTING_PROGRAMS = {"rig", "protocol", "guest", "live"}
 """Layers that start programs of the build."""
 FROM_VARIABLE = "FLASHROM_RIG_TESTS_FROM"
-"""The variable with the user's folder, which `tests/run` leaves."""
+"""The variable with the user's current folder; `tests/run` changes to the checkout."""
 PASSED, FAILED, BAD_USAGE, NOT_SET_UP, INTERRUPTED = 0, 1, 2, 99, 130
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Does what the command line says; returns the exit code."""
-    # If the reader of the output ends, as `head` does, this ends silently.
+    """Runs what the command line requests; returns the exit code."""
+    # End silently if the reader of the output ends, as `head` does.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     places = find_places()
@@ -76,7 +76,7 @@ def set_up_and_run(places: Places, options: Options, files: Sequence[Path]) -> i
 
 
 def resume_check(places: Places) -> int:
-    """Goes on with the release check that was interrupted; returns the exit code."""
+    """Resumes the release check that was interrupted; returns the exit code."""
     try:
         layers = resume.interrupted_layers(places)
     except UsageError as error:
@@ -110,7 +110,7 @@ def selections(options: Options, failed: dict[str, list[str]]) -> dict[str, Sele
 
 
 def list_all(places: Places, work: dict[str, Selection]) -> int:
-    """Prints the names of the tests, each layer's below its own."""
+    """Prints each layer with the names of its tests; returns the exit code."""
     for name, selection in work.items():
         tests = LAYERS[name].list(name, places, selection)
         print(f"== {name}: {len(tests)} ==", *tests, sep="\n")
@@ -137,7 +137,7 @@ def run_all(places: Places, work: dict[str, Selection], options: Options) -> int
 
 
 def build_programs(places: Places) -> bool:
-    """Builds all programs of the tests, since set-up builds only those of cells."""
+    """Builds all programs that tests start, since set-up builds only those of cells."""
     done = subprocess.run(
         [places.meson, "compile", "-C", places.build],
         stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that layers start, each in a session of its own: none of them outlives the run."""
+"""Programs that layers start, each in its own session: none outlives the run."""
 
 import contextlib
 import ctypes
@@ -15,10 +15,10 @@ from typing import TextIO
 
 GRACE_S = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
 """The signals that end a program, each with its time limit. On the first one pytest cleans up."""
-LOOK_S = 0.05
+POLL_S = 0.05
 REAP_S = 1.0
 AS_FROM_A_TERMINAL = ("env", "--default-signal=INT,HUP,QUIT")
-"""Under nohup, and after `&` in a script, signals are ignored that tests and `end()` send."""
+"""Under nohup, and after `&` in a script, programs would ignore signals that `end()` sends."""
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
@@ -85,7 +85,7 @@ class Children:
     def adopt_orphans(self) -> None:
         """Makes this process the parent of orphaned descendants, also of those in other sessions.
 
-        It waits for those that end. Tests of kills leave a thousand, and each keeps its number.
+        It reaps them, because tests of kills leave a thousand, and a zombie keeps its process ID.
         """
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         threading.Thread(target=self._reap_orphans, daemon=True).start()
@@ -95,7 +95,7 @@ class Children:
             time.sleep(REAP_S)
             for process in _children_of_this():
                 with contextlib.suppress(ChildProcessError, ProcessLookupError), self._lock:
-                    # Whoever starts a program here, in a session or in ours, waits for it.
+                    # Other threads wait for what run() started, and for programs in our session.
                     if process not in self._running and os.getsid(process) != os.getsid(0):
                         os.waitpid(process, os.WNOHANG)
 
@@ -107,7 +107,7 @@ class Children:
             self._signal(number)
             deadline_s = time.monotonic() + grace_s
             while self._alive() and time.monotonic() < deadline_s:
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
 
     def _signal(self, number: signal.Signals) -> None:
         for group in self._alive():
@@ -115,13 +115,13 @@ class Children:
                 os.killpg(group, number)
 
     def _alive(self) -> list[int]:
-        """Returns the process groups that still exist; the first process of one may have ended."""
+        """Returns the process groups that still exist, even if their first process has ended."""
         return [group for group in sorted(self._running) if _is_alive(group)]
 
 
 def _is_alive(group: int) -> bool:
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(group, os.WNOHANG)  # An ended process exists until its parent waits for it.
+        os.waitpid(group, os.WNOHANG)  # A zombie exists until its parent waits for it.
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -143,7 +143,7 @@ def end_descendants() -> None:
         for process in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _descendants(ancestor: int) -> list[int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The layers, in the order in which they run: each trusts the ones above it."""
+"""The layers, in the order in which they run: each relies on those before it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ Three files run at a time on two CPUs, because tests often wait.
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
 """The same for tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
-"""Load does not affect virtual time, but leaves tests in real time in doubt."""
+"""Load does not affect tests in virtual time, but may fail those in real time."""
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"
-"""The part of a minute's executions in the quick tier, which tries the whole corpus, too."""
+"""The share of the executions in the quick tier, which also runs the whole corpus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def python_layer(about: str, *options: str, folder: str = "", runs_beside: bool 
 
 
 def program_layer(about: str, words: tuple[str, ...], in_quick: tuple[str, ...] = ()) -> Layer:
-    """Returns a layer with a program of its own; `in_quick` is added in the quick tier."""
+    """Returns a layer with its own program; `in_quick` is added in the quick tier."""
     return Layer(
         about=about,
         run=partial(run_program, words=words, in_quick=in_quick),
@@ -75,15 +75,15 @@ LAYERS = {
         list=_list_sanitized,
     ),
     "plain": Layer(
-        about="the same in the build that is used (only with --all)",
+        about="the same without sanitizers (only with --all)",
         run=run_plain,
         list=_list_plain,
         is_quick=False,
     ),
-    "waits": program_layer("the unit tests of flashrom, one wait less", WAITS),
+    "waits": program_layer("the unit tests of flashrom with one wait removed", WAITS),
     "fuzz": program_layer("parsers and models, any input", FUZZ, ("--share", FUZZ_SHARE)),
     "rig": python_layer("the Python package, no guest started", *THREE_FILES_AT_A_TIME),
-    "browser": python_layer("pages, as somebody sees them", *FOUR_FILES_AT_A_TIME),
+    "browser": python_layer("pages in a browser", *FOUR_FILES_AT_A_TIME),
     "protocol": python_layer("our flashrom against the emulator", *FOUR_FILES_AT_A_TIME),
     "guest": python_layer(
         "whole runs in guests of virtual time", *VIRTUAL, *THREE_FILES_AT_A_TIME, runs_beside=True

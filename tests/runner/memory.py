@@ -22,7 +22,7 @@ def failed_last(notes: Path) -> dict[str, list[str]]:
 def remember(notes: Path, result: LayerResult, selection: Selection) -> None:
     """Adds the failed tests to the file; removes those that passed, or that no longer exist.
 
-    A test that was not run keeps its state, also if the layer broke off.
+    A test that did not run keeps its state, also if the layer was aborted.
     """
     known = failed_last(notes)
     ran = {test.name for test in result.tests}

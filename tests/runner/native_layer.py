@@ -19,9 +19,9 @@ TIMEOUT_FACTOR = "5"
 
 
 def run_sanitized(layer: str, places: Places, selection: Selection) -> LayerResult:
-    """Runs the tests in a build of their own, which has only the programs that they need.
+    """Runs the tests in a separate build, which has only the programs that they need.
 
-    It cannot have the guest's agent, which is static.
+    The sanitizers do not support the guest's agent, which is linked statically.
     """
     if not configure(places):
         return LayerResult(layer=layer, tests=(), is_sound=False)
@@ -34,7 +34,7 @@ def run_plain(layer: str, places: Places, selection: Selection) -> LayerResult:
 
 
 def configure(places: Places) -> bool:
-    """Sets up the build with sanitizers, or configures it with the present options."""
+    """Sets up the build with sanitizers, or applies the present options to it."""
     build = places.sanitized_build
     is_there = (build / "build.ninja").exists()
     verb = "configure" if is_there else "setup"

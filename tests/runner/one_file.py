@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of Python files: their lint, the types of the tree, and their tests, within a minute."""
+"""Checks Python files within a minute: their lint, the types of the tree, and their tests."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ CONFIG = "rig/pyproject.toml"
 PYTHON_FOLDERS = ("rig", "tests", "emulators/gen")
 WITHOUT_GUESTS = ("tests/rig", "tests/protocol", "tests/browser")
 TEST_FILES_MAX = 12
-"""More files of tests do not fit into a minute."""
+"""The most files of tests that finish within a minute."""
 SPREAD = ("-n", "2", "--dist", "loadfile")
 PASSED, FAILED = 0, 1
 
@@ -122,7 +122,7 @@ def module_name(checkout: Path, path: Path) -> str:
 
 
 def imports_any(text: str, names: Iterable[str]) -> bool:
-    """Returns True if the text of a module imports one of them, in a form that we use."""
+    """Returns True if the text of a module imports one of them in a form that our code uses."""
     return any(_import_of(name).search(text) for name in names)
 
 

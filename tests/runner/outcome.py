@@ -32,7 +32,7 @@ class LayerResult:
     layer: str
     tests: tuple[CaseResult, ...]
     is_sound: bool
-    """False if the layer failed apart from its tests: it did not build, or it broke off."""
+    """False if the layer itself failed: it did not build, or it was aborted."""
     took_s: float = 0.0
     cpu_s: float = 0.0
     before_s: float = 0.0
@@ -61,13 +61,13 @@ def counted(layer: str, tests: Iterable[CaseResult]) -> str:
 
 
 def write_record(record: Path, test: CaseResult) -> None:
-    """Appends a line to a record, so an interrupted run loses none."""
+    """Appends a result to a record at once, so an interrupted run loses none."""
     with record.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(asdict(test)) + "\n")
 
 
 def note(record: Path | None, name: str, *, passed: bool, took_s: float) -> None:
-    """Appends a result to the record of a layer with its own program; None for no record."""
+    """Appends a result to the record of a layer with its own program, if there is a record."""
     if record is not None:
         outcome = Outcome.PASSED if passed else Outcome.FAILED
         write_record(record, CaseResult(name=name, outcome=outcome, took_s=took_s))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runner's tools, and the one folder that it writes to."""
+"""The runner's tools, and the folder to which it writes."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ class Places:
 
     @property
     def notes(self) -> Path:
-        """Returns the folder of the layers' records and of other notes for the next run."""
+        """Returns the folder of the layers' records and other notes for the next run."""
         return self.state / "tests"
 
     @property

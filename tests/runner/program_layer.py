@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Layers with a program of their own, which writes a record as those of pytest do."""
+"""Layers with their own program, which writes a record as pytest does in the other layers."""
 
 from collections.abc import Sequence
 from pathlib import Path

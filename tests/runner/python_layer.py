@@ -10,13 +10,13 @@ from tests.runner.selection import Selection
 VARIABLE = "FLASHROM_RIG_TESTS_RECORD"
 """The variable with the path of the file that `record.py` writes."""
 NAMES_VARIABLE = "FLASHROM_RIG_TESTS_NAMES"
-"""The variable with the path of a list of names; other tests are left out if it has any."""
+"""The variable with the path of a list of names. If the list has any, only these tests run."""
 PASSED_VARIABLE = "FLASHROM_RIG_TESTS_PASSED"
 """The variable with the path of a list of names that are left out."""
 RECORDER = ("-p", "tests.runner.record")
 QUICK = "--quick"
 NO_NEW_WORKER = ("--max-worker-restart", "0")
-"""If a worker dies, the layer ends. With `loadfile`, pytest-xdist would wait for its tests."""
+"""Ends the layer if a worker dies: with `loadfile`, pytest-xdist would wait for its tests."""
 NOTHING_COLLECTED = 5
 
 
@@ -54,9 +54,9 @@ def pytest_command(places: Places, *words: str) -> list[str]:
 
 
 def chosen(places: Places, folder: str, selection: Selection) -> list[str]:
-    """Returns pytest's arguments that select tests: files by name, since a test may be gone.
+    """Returns pytest's arguments that select tests, without long ones unless all tiers run.
 
-    They leave out long tests unless all tiers run.
+    It passes names of files, since pytest fails if a named test no longer exists.
     """
     words = [] if selection.all_tiers else [QUICK]
     words += ["-k", selection.words] if selection.words else []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A plugin of pytest that runs named tests, and writes outcome and time of each as a line of JSON.
 
-$FLASHROM_RIG_TESTS_RECORD names the file, $FLASHROM_RIG_TESTS_NAMES that of the names, and
-$FLASHROM_RIG_TESTS_PASSED that of names to leave out. With pytest-xdist, only the controller
-writes.
+$FLASHROM_RIG_TESTS_RECORD names the file to write, $FLASHROM_RIG_TESTS_NAMES a file with the names
+of tests to run, and $FLASHROM_RIG_TESTS_PASSED one with those to leave out. With pytest-xdist, only
+the controller writes.
 """
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The release check that was interrupted, so that `--resume` can go on with it."""
+"""The record of an interrupted release check, which `--resume` continues."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from tests.runner.places import Places
 from tests.runner.selection import Selection
 
 FILE = "begun.json"
-"""The file with tree and layers of the check. It goes when the check ends."""
+"""The file with tree and layers of the check. It is deleted when the check ends."""
 
 
 def is_release_check(work: Mapping[str, Selection]) -> bool:
@@ -24,7 +24,7 @@ def is_release_check(work: Mapping[str, Selection]) -> bool:
 
 
 def begin(places: Places, layers: Iterable[str]) -> None:
-    """Notes tree and layers of a check that begins; forgets the check before."""
+    """Notes tree and layers of a check that begins; deletes the notes of an earlier one."""
     places.whole_notes.mkdir(parents=True, exist_ok=True)
     for old in places.whole_notes.iterdir():
         old.unlink()
@@ -91,7 +91,7 @@ def begin_layer(record: Path) -> float:
 
 
 def _spent_s(clock: Path, record: Path) -> float:
-    """Returns the seconds from the begin of the layer to the end of its last test."""
+    """Returns the seconds from the start of the layer to the end of its last test."""
     if not (clock.exists() and record.exists()):
         return 0.0
     began_s, before_s = map(float, clock.read_text(encoding="utf-8").split())

@@ -8,7 +8,7 @@ from tests.runner.outcome import CaseResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The selection of a layer: by the options of the run, and by names if those are given."""
+    """The tests of a layer that run: by the options of the run, and by names if there are any."""
 
     all_tiers: bool = False
     words: str = ""
@@ -37,5 +37,5 @@ class Selection:
         return self.all_tiers and not self.words and self.names is None
 
     def must_run(self, name: str) -> bool:
-        """Returns True if a test of that name runs, should it exist."""
+        """Returns True if a test of that name would run if it existed."""
         return not self.words and (self.all_tiers if self.names is None else name in self.names)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the layers one after the other; in the quick tier, one runs beside those before it."""
+"""Runs the layers one after the other. In the quick tier, one runs beside the earlier ones."""
 
 import sys
 import time
@@ -16,7 +16,7 @@ from tests.runner.report import layer_line
 from tests.runner.resume import begin_layer
 from tests.runner.selection import Selection
 
-LOOK_S = 0.5
+POLL_S = 0.5
 
 
 def run_layers(places: Places, work: dict[str, Selection]) -> Iterator[LayerResult]:
@@ -46,7 +46,7 @@ def may_run_beside(name: str, selection: Selection) -> bool:
 def _beside(
     places: Places, work: dict[str, Selection], others: list[str], name: str
 ) -> Iterator[LayerResult]:
-    """Runs a layer beside the others. Its output goes to a file, and is shown after theirs."""
+    """Runs a layer beside the others; writes its output to a file, and prints it after theirs."""
     log = places.notes / f"{name}.log"
     places.notes.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as output, ThreadPoolExecutor(1) as pool:
@@ -66,7 +66,7 @@ def follow(log: Path, work: "Future[LayerResult]") -> None:
     with log.open(encoding="utf-8") as stream:
         is_done = False
         while not is_done:
-            is_done = bool(wait([work], timeout=LOOK_S).done)
+            is_done = bool(wait([work], timeout=POLL_S).done)
             sys.stdout.write(stream.read())
             sys.stdout.flush()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the layers and tests that differ between the tiers, from the tests' own marks.
+"""Prints the layers and tests that differ between the tiers, by the marks of the tests.
 
 .rig/venv/bin/python -m tests.runner.tiers
 """
@@ -62,18 +62,18 @@ def marked_tests(checkout: Path) -> list[Marked]:
 
 def collected(checkout: Path) -> list[pytest.Item]:
     """Returns all tests of the checkout."""
-    collector, said = Collector(), io.StringIO()
+    collector, output = Collector(), io.StringIO()
     words = ["-c", "rig/pyproject.toml", "--rootdir", str(checkout), "--collect-only"]
     words += ["-o", f"pythonpath={checkout / 'rig'}"]
-    with contextlib.chdir(checkout), contextlib.redirect_stdout(said):
+    with contextlib.chdir(checkout), contextlib.redirect_stdout(output):
         code = pytest.main([*words, "tests"], plugins=[collector])
     if code != pytest.ExitCode.OK:
-        sys.exit(said.getvalue())
+        sys.exit(output.getvalue())
     return collector.items
 
 
 def page_text(checkout: Path) -> str:
-    """Returns all that differs between the tiers, as Markdown."""
+    """Returns the differences between the tiers as Markdown."""
     found = marked_tests(checkout)
     return "\n".join(
         [

@@ -59,12 +59,12 @@ static inline void run_plain_case(void **state)
                                                                                                    \
 	struct type##_case
 
-/* For a fixture that has nothing to start, or nothing to stop. */
+/* The @start or @stop of a fixture that needs none. */
 #define NOTHING(fixture) ((void)(fixture))
 
 /*
- * These make the rows of a table of cases: of a function without arguments, of a function of a
- * fixture, and of a function that finds the figures of its row, a `struct type`, in *state.
+ * Rows of a table of cases: CASE for a function without arguments, CASE_ON for one that gets a
+ * fixture, ROW for one that finds its figures, a `struct type`, in *state.
  */
 /* clang-format off */
 #define CASE(function) {#function, run_plain_case, NULL, NULL, &(struct plain_case){function}}

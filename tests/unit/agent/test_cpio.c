@@ -11,7 +11,7 @@
 
 #define ARCHIVE_BYTES 1024u
 
-/* An archive that the test builds, and the empty current folder, into which it is unpacked. */
+/* An archive that a case builds, and the empty folder to unpack it, which is the current one. */
 struct bench {
 	uint8_t archive[ARCHIVE_BYTES];
 	size_t bytes;
@@ -76,7 +76,7 @@ static void assert_file(const char *path, const char *content, mode_t mode)
 	close(file);
 }
 
-static void folders_files_and_links_are_made(struct bench *bench)
+static void folders_files_and_links_are_unpacked(struct bench *bench)
 {
 	char target[16] = "";
 
@@ -90,7 +90,7 @@ static void folders_files_and_links_are_made(struct bench *bench)
 	assert_string_equal(target, "file");
 }
 
-static void folder_that_is_there_is_kept(struct bench *bench)
+static void existing_folder_is_kept(struct bench *bench)
 {
 	assert_int_equal(mkdir("f", 0755), 0);
 	add(bench, "f", S_IFDIR | 0755, "");
@@ -100,7 +100,7 @@ static void folder_that_is_there_is_kept(struct bench *bench)
 	assert_file("f/file", "", 0600);
 }
 
-static void what_follows_the_trailer_is_left_alone(struct bench *bench)
+static void files_after_the_trailer_are_ignored(struct bench *bench)
 {
 	add_end(bench);
 	add(bench, "file", S_IFREG | 0600, "x");
@@ -108,7 +108,7 @@ static void what_follows_the_trailer_is_left_alone(struct bench *bench)
 	assert_int_equal(access("file", F_OK), -1);
 }
 
-static void archive_that_is_cut_short_is_refused_at_every_length(struct bench *bench)
+static void truncated_archive_is_refused_at_every_length(struct bench *bench)
 {
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
@@ -116,7 +116,7 @@ static void archive_that_is_cut_short_is_refused_at_every_length(struct bench *b
 		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder), -EBADMSG);
 }
 
-static void character_that_is_no_digit_is_refused(struct bench *bench)
+static void header_with_an_invalid_digit_is_refused(struct bench *bench)
 {
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
@@ -138,11 +138,11 @@ static void missing_folder_is_an_error(struct bench *bench)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, folders_files_and_links_are_made),
-	CASE_ON(bench, folder_that_is_there_is_kept),
-	CASE_ON(bench, what_follows_the_trailer_is_left_alone),
-	CASE_ON(bench, archive_that_is_cut_short_is_refused_at_every_length),
-	CASE_ON(bench, character_that_is_no_digit_is_refused),
+	CASE_ON(bench, folders_files_and_links_are_unpacked),
+	CASE_ON(bench, existing_folder_is_kept),
+	CASE_ON(bench, files_after_the_trailer_are_ignored),
+	CASE_ON(bench, truncated_archive_is_refused_at_every_length),
+	CASE_ON(bench, header_with_an_invalid_digit_is_refused),
 	CASE_ON(bench, device_is_refused),
 	CASE_ON(bench, missing_folder_is_an_error),
 };

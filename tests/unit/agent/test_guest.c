@@ -31,7 +31,7 @@ static void bench_destroy(struct bench *bench)
 
 FIXTURE(bench, bench_create, bench_destroy);
 
-static void text_that_is_written_is_read_again(struct bench *bench)
+static void written_text_can_be_read(struct bench *bench)
 {
 	char *text;
 
@@ -48,13 +48,13 @@ static void empty_file_is_an_error(struct bench *bench)
 	assert_int_equal(errno, ENODATA);
 }
 
-static void file_that_is_missing_is_not_made(void)
+static void missing_file_is_not_created(void)
 {
 	assert_int_equal(guest_write_text("/nowhere/at/all", "1"), -ENOENT);
 }
 
 /* The limit applies to the child only: its write() takes 4 of the 8 bytes and sets no errno. */
-static void text_of_which_a_part_is_written_is_an_error(struct bench *bench)
+static void partial_write_is_an_error(struct bench *bench)
 {
 	const struct rlimit few = {4, 4};
 	pid_t pid = fork();
@@ -70,10 +70,10 @@ static void text_of_which_a_part_is_written_is_an_error(struct bench *bench)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, text_that_is_written_is_read_again),
+	CASE_ON(bench, written_text_can_be_read),
 	CASE_ON(bench, empty_file_is_an_error),
-	CASE(file_that_is_missing_is_not_made),
-	CASE_ON(bench, text_of_which_a_part_is_written_is_an_error),
+	CASE(missing_file_is_not_created),
+	CASE_ON(bench, partial_write_is_an_error),
 };
 
 RUN_CASES(tests)

@@ -6,7 +6,7 @@
 #include "hypercall.h"
 #include "process.h"
 
-/* Only on x86-64 can a program get a time-stamp counter with another rate. */
+/* Only x86-64 lets a program have a time stamp counter of another rate. */
 #ifdef __x86_64__
 #define MHZ 1
 #else
@@ -36,7 +36,7 @@ int uptime_end(int descriptor)
 	return -EPERM;
 }
 
-static void program_does_not_start_if_later_ones_would_keep_its_uptime(void)
+static void program_is_not_started_if_our_uptime_cannot_be_restored(void)
 {
 	struct spec_words words = {.word = {"/bin/true"}, .count = 1};
 	const struct program program = {.words = &words,
@@ -56,7 +56,7 @@ static void program_does_not_start_if_later_ones_would_keep_its_uptime(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(program_does_not_start_if_later_ones_would_keep_its_uptime),
+	CASE(program_is_not_started_if_our_uptime_cannot_be_restored),
 };
 
 RUN_CASES(tests)

@@ -17,7 +17,7 @@ uint64_t hypercall_virtual_ns(void)
 	return mock_type(uint64_t);
 }
 
-/* A report in memory. A socket replaces /dev/kmsg: both keep records apart. */
+/* A report in memory. A socket that keeps records apart replaces /dev/kmsg. */
 struct bench {
 	struct report report;
 	int kernel;
@@ -44,13 +44,13 @@ static void bench_destroy(struct bench *bench)
 
 FIXTURE(bench, bench_create, bench_destroy);
 
-static void clock_shows(uint64_t now_ns, unsigned int looks)
+static void clock_shows(uint64_t now_ns, unsigned int readings)
 {
-	for (unsigned int i = 0; i < looks; i++)
+	for (unsigned int i = 0; i < readings; i++)
 		will_return(hypercall_virtual_ns, now_ns + i * STEP_NS);
 }
 
-static void kernel_says(struct bench *bench, const char *record)
+static void send_kernel_record(struct bench *bench, const char *record)
 {
 	assert_int_equal(send(bench->kernel, record, strlen(record), 0), strlen(record));
 }
@@ -61,7 +61,7 @@ static void assert_text(struct bench *bench, const char *expected)
 	assert_string_equal(bench->report.text, expected);
 }
 
-static void text_that_json_would_misread_is_escaped(struct bench *bench)
+static void special_characters_of_json_are_escaped(struct bench *bench)
 {
 	clock_shows(7, 1);
 	report_error(&bench->report, "a \"quoted\" \\ path", "tab\tline\nbell\a");
@@ -79,22 +79,18 @@ static void byte_outside_ascii_is_escaped_by_its_number(struct bench *bench)
 			   "\"detail\":\" ~\"}\n");
 }
 
-static void moment_without_a_key_has_its_time_alone(struct bench *bench)
+static void event_has_its_time_and_the_number_of_its_key_if_it_has_one(struct bench *bench)
 {
 	clock_shows(INT64_MAX, 1);
 	report_moment(&bench->report, "subject_start", NULL, 5);
-	assert_text(bench, "{\"ev\":\"subject_start\",\"t_ns\":9223372036854775807}\n");
-}
-
-static void moment_with_a_key_has_its_number(struct bench *bench)
-{
 	clock_shows(3, 1);
 	report_moment(&bench->report, "siblings_running", "count", INT64_MAX);
-	assert_text(bench, "{\"ev\":\"siblings_running\",\"t_ns\":3,"
+	assert_text(bench, "{\"ev\":\"subject_start\",\"t_ns\":9223372036854775807}\n"
+			   "{\"ev\":\"siblings_running\",\"t_ns\":3,"
 			   "\"count\":9223372036854775807}\n");
 }
 
-static void moment_with_several_numbers_has_them_in_their_order(struct bench *bench)
+static void event_with_several_numbers_keeps_their_order(struct bench *bench)
 {
 	const struct report_number numbers[] = {{"count", 3}, {"turns_min", 0}, {NULL, 9}};
 
@@ -103,7 +99,7 @@ static void moment_with_several_numbers_has_them_in_their_order(struct bench *be
 	assert_text(bench, "{\"ev\":\"hogs_running\",\"t_ns\":4,\"count\":3,\"turns_min\":0}\n");
 }
 
-static void subject_that_ended_by_itself_has_an_exit_code(struct bench *bench)
+static void subject_that_exited_has_an_exit_code(struct bench *bench)
 {
 	const struct subject_end end = {.t_ns = 9,
 		.wait_status = 3 << 8,
@@ -118,7 +114,8 @@ static void subject_that_ended_by_itself_has_an_exit_code(struct bench *bench)
 			   "\"voluntary_switches\":4,\"involuntary_switches\":5}\n");
 }
 
-static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(struct bench *bench)
+static void subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_code(
+	struct bench *bench)
 {
 	const struct subject_end end = {.wait_status = SIGKILL, .timed_out = true};
 
@@ -128,7 +125,7 @@ static void subject_ended_at_its_deadline_has_a_signal_and_no_exit_code(struct b
 			   "\"voluntary_switches\":0,\"involuntary_switches\":0}\n");
 }
 
-static void clock_rate_brackets_what_the_raw_counter_went(struct bench *bench)
+static void clock_rate_brackets_the_advance_of_the_raw_counter(struct bench *bench)
 {
 	static const char expected[] = "{\"ev\":\"clock_rate\",\"t_ns\":13000,\"raw_ns_min\":1000,"
 				       "\"raw_ns_max\":3000,\"monotonic_ns\":";
@@ -139,14 +136,13 @@ static void clock_rate_brackets_what_the_raw_counter_went(struct bench *bench)
 	assert_memory_equal(bench->report.text, expected, sizeof(expected) - 1);
 }
 
-static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported(
-	struct bench *bench)
+static void kernel_warnings_errors_and_invalid_instructions_are_reported(struct bench *bench)
 {
-	kernel_says(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
-	kernel_says(bench, "6,2,20,-;only information\n");
-	kernel_says(bench, "5,3,30,-;only a notice\n");
-	kernel_says(bench, "6,5,35,-;traps: x[9] trap invalid opcode ip:1\n");
-	kernel_says(bench, "11,4,40,-;an error of another facility\n");
+	send_kernel_record(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
+	send_kernel_record(bench, "6,2,20,-;only information\n");
+	send_kernel_record(bench, "5,3,30,-;only a notice\n");
+	send_kernel_record(bench, "6,5,35,-;traps: x[9] trap invalid opcode ip:1\n");
+	send_kernel_record(bench, "11,4,40,-;an error of another facility\n");
 	clock_shows(1000, 3);
 	report_kernel_log(&bench->report);
 	assert_text(bench, "{\"ev\":\"kernel_message\",\"t_ns\":1000,\"level\":4,"
@@ -157,14 +153,14 @@ static void kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_
 			   "\"text\":\"an error of another facility\"}\n");
 }
 
-static void kernel_record_without_a_text_is_passed_over(struct bench *bench)
+static void kernel_record_without_a_text_is_ignored(struct bench *bench)
 {
-	kernel_says(bench, "3,1,10,-");
+	send_kernel_record(bench, "3,1,10,-");
 	report_kernel_log(&bench->report);
 	assert_text(bench, "");
 }
 
-static void guest_without_a_kernel_log_reports_none(struct bench *bench)
+static void guest_without_a_kernel_log_reports_no_message(struct bench *bench)
 {
 	int kernel_log = bench->report.kernel_log;
 
@@ -189,18 +185,16 @@ static void guest_is_reported_in_one_line_with_the_schema_first(struct bench *be
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, text_that_json_would_misread_is_escaped),
+	CASE_ON(bench, special_characters_of_json_are_escaped),
 	CASE_ON(bench, byte_outside_ascii_is_escaped_by_its_number),
-	CASE_ON(bench, moment_without_a_key_has_its_time_alone),
-	CASE_ON(bench, moment_with_a_key_has_its_number),
-	CASE_ON(bench, moment_with_several_numbers_has_them_in_their_order),
-	CASE_ON(bench, subject_that_ended_by_itself_has_an_exit_code),
-	CASE_ON(bench, subject_ended_at_its_deadline_has_a_signal_and_no_exit_code),
-	CASE_ON(bench, clock_rate_brackets_what_the_raw_counter_went),
-	CASE_ON(bench,
-		kernel_message_of_warning_and_above_or_of_an_unknown_instruction_is_reported),
-	CASE_ON(bench, kernel_record_without_a_text_is_passed_over),
-	CASE_ON(bench, guest_without_a_kernel_log_reports_none),
+	CASE_ON(bench, event_has_its_time_and_the_number_of_its_key_if_it_has_one),
+	CASE_ON(bench, event_with_several_numbers_keeps_their_order),
+	CASE_ON(bench, subject_that_exited_has_an_exit_code),
+	CASE_ON(bench, subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_code),
+	CASE_ON(bench, clock_rate_brackets_the_advance_of_the_raw_counter),
+	CASE_ON(bench, kernel_warnings_errors_and_invalid_instructions_are_reported),
+	CASE_ON(bench, kernel_record_without_a_text_is_ignored),
+	CASE_ON(bench, guest_without_a_kernel_log_reports_no_message),
 	CASE_ON(bench, guest_is_reported_in_one_line_with_the_schema_first),
 };
 

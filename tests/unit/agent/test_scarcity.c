@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls that fail, few resources, and another uptime. */
+/* Tests calls that are refused, limits of resources, and another uptime. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ uint64_t hypercall_virtual_ns(void)
 }
 
 /*
- * Checks that @steps returns 0, not the number of the failed step. It runs in a child, because
- * filters and limits cannot be removed; an unprivileged one needs NO_NEW_PRIVS for a filter.
+ * Checks that @steps returns 0, and not the number of a failed step. They run in a child, because
+ * filters and limits cannot be removed; without privileges it needs NO_NEW_PRIVS for a filter.
  */
 static void assert_steps_succeed(int (*steps)(void))
 {
@@ -42,7 +42,7 @@ static void assert_steps_succeed(int (*steps)(void))
 	assert_int_equal(status, 0);
 }
 
-static void unknown_call_or_error_is_refused(void)
+static void unknown_call_or_error_cannot_be_added(void)
 {
 	struct refusals refusals = {0};
 
@@ -55,7 +55,7 @@ static void unknown_call_or_error_is_refused(void)
 	assert_false(refusals_add(&refusals, "clock", "einval"));
 }
 
-static int sleep_and_make_a_timer(void)
+static int make_refused_calls(void)
 {
 	const struct timespec second = {1, 0};
 	struct refusals refusals = {0};
@@ -74,7 +74,7 @@ static int sleep_and_make_a_timer(void)
 
 static void refused_calls_fail_and_others_do_not(void)
 {
-	assert_steps_succeed(sleep_and_make_a_timer);
+	assert_steps_succeed(make_refused_calls);
 }
 
 static void *do_nothing(void *unused)
@@ -82,13 +82,13 @@ static void *do_nothing(void *unused)
 	return unused;
 }
 
-static bool is_given(size_t bytes)
+static bool can_map(size_t bytes)
 {
 	return mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED ||
 	       errno != ENOMEM;
 }
 
-static int want_more(void)
+static int exceed_each_limit(void)
 {
 	const struct scarcity few = {
 		.descriptors = 3, .memory_mib = MEMORY_MIB, .no_threads = true};
@@ -99,7 +99,7 @@ static int want_more(void)
 		return 1;
 	if (timerfd_create(CLOCK_MONOTONIC, 0) != -1 || errno != EMFILE)
 		return 2;
-	if (MEMORY_MIB != 0 && is_given(65 * MIB))
+	if (MEMORY_MIB != 0 && can_map(65 * MIB))
 		return 3;
 	if (pthread_create(&thread, NULL, do_nothing, NULL) != EAGAIN)
 		return 4;
@@ -109,9 +109,9 @@ static int want_more(void)
 	return pid > 0 && waitpid(pid, NULL, 0) == pid ? 0 : 5;
 }
 
-static void whoever_has_little_gets_no_more_and_processes_are_left(void)
+static void scarce_resources_run_out_but_processes_can_be_started(void)
 {
-	assert_steps_succeed(want_more);
+	assert_steps_succeed(exceed_each_limit);
 }
 
 static uint64_t now_ns(void)
@@ -122,35 +122,41 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void child_finds_another_uptime_and_we_keep_ours(void)
+/* Starts a child, whose uptime must be at least @from_ns and below @to_ns. */
+static void assert_uptime_of_child(uint64_t from_ns, uint64_t to_ns)
 {
-	const uint64_t wanted_ns = UINT64_C(4294967196000000);
-	const uint64_t before_ns = now_ns();
-	int ours = uptime_begin(wanted_ns);
 	int status;
-	pid_t pid;
+	pid_t pid = fork();
 
-	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
-		skip(); /* not permitted, or a kernel without time namespaces */
-	assert_true(ours >= 0);
-	pid = fork();
-	if (pid == 0)
-		_exit(now_ns() >= wanted_ns ? 0 : 1);
-	assert_int_equal(uptime_end(ours), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	pid = fork();
-	if (pid == 0)
-		_exit(now_ns() >= before_ns && now_ns() < before_ns + wanted_ns / 2 ? 0 : 1);
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		const uint64_t uptime_ns = now_ns();
+
+		_exit(uptime_ns >= from_ns && uptime_ns < to_ns ? 0 : 1);
+	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
 
+static void next_child_has_the_uptime_and_later_ones_have_ours(void)
+{
+	const uint64_t wanted_ns = UINT64_C(4294967196000000);
+	const uint64_t before_ns = now_ns();
+	int ours = uptime_begin(wanted_ns);
+
+	if (ours == -EPERM || ours == -EINVAL || ours == -ENOENT)
+		skip(); /* not permitted, or a kernel without time namespaces */
+	assert_true(ours >= 0);
+	assert_uptime_of_child(wanted_ns, UINT64_MAX);
+	assert_int_equal(uptime_end(ours), 0);
+	assert_uptime_of_child(before_ns, before_ns + wanted_ns / 2);
+}
+
 static const struct CMUnitTest tests[] = {
-	CASE(unknown_call_or_error_is_refused),
+	CASE(unknown_call_or_error_cannot_be_added),
 	CASE(refused_calls_fail_and_others_do_not),
-	CASE(whoever_has_little_gets_no_more_and_processes_are_left),
-	CASE(child_finds_another_uptime_and_we_keep_ours),
+	CASE(scarce_resources_run_out_but_processes_can_be_started),
+	CASE(next_child_has_the_uptime_and_later_ones_have_ours),
 };
 
 RUN_CASES(tests)

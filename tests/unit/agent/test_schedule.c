@@ -6,7 +6,7 @@ static const struct schedule once = {.window = {{10, 20}, {20, 25}, {40, 50}}, .
 static const struct schedule periodic = {
 	.window = {{0, 5}, {90, 100}}, .count = 2, .period_ns = 100};
 
-static void window_holds_its_beginning_and_not_its_end(void)
+static void window_includes_its_beginning_but_not_its_end(void)
 {
 	assert_false(schedule_open(&once, 9));
 	assert_true(schedule_open(&once, 10));
@@ -17,7 +17,7 @@ static void window_holds_its_beginning_and_not_its_end(void)
 	assert_false(schedule_open(&once, UINT64_MAX));
 }
 
-static void edge_that_comes_next_is_after_the_moment(void)
+static void next_edge_is_after_the_given_time(void)
 {
 	assert_int_equal(schedule_next_edge_ns(&once, 0), 10);
 	assert_int_equal(schedule_next_edge_ns(&once, 10), 20);
@@ -26,12 +26,12 @@ static void edge_that_comes_next_is_after_the_moment(void)
 	assert_int_equal(schedule_next_edge_ns(&once, 49), 50);
 }
 
-static void no_edge_comes_after_the_last_window(void)
+static void no_edge_follows_the_last_window(void)
 {
 	assert_true(schedule_next_edge_ns(&once, 50) == SCHEDULE_NEVER_NS);
 }
 
-static void no_windows_are_never_open(void)
+static void schedule_without_windows_is_never_open(void)
 {
 	const struct schedule none = {.period_ns = 100};
 
@@ -39,7 +39,7 @@ static void no_windows_are_never_open(void)
 	assert_true(schedule_next_edge_ns(&none, 0) == SCHEDULE_NEVER_NS);
 }
 
-static void windows_with_a_period_come_again(void)
+static void windows_repeat_with_the_period(void)
 {
 	assert_true(schedule_open(&periodic, 0));
 	assert_false(schedule_open(&periodic, 305));
@@ -50,7 +50,7 @@ static void windows_with_a_period_come_again(void)
 	assert_int_equal(schedule_next_edge_ns(&periodic, 390), 400);
 }
 
-static void first_window_of_the_next_period_comes_after_the_last(void)
+static void first_window_of_the_next_period_follows_the_last_one(void)
 {
 	const struct schedule late = {.window = {{10, 20}}, .count = 1, .period_ns = 100};
 
@@ -60,12 +60,12 @@ static void first_window_of_the_next_period_comes_after_the_last(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(window_holds_its_beginning_and_not_its_end),
-	CASE(edge_that_comes_next_is_after_the_moment),
-	CASE(no_edge_comes_after_the_last_window),
-	CASE(no_windows_are_never_open),
-	CASE(windows_with_a_period_come_again),
-	CASE(first_window_of_the_next_period_comes_after_the_last),
+	CASE(window_includes_its_beginning_but_not_its_end),
+	CASE(next_edge_is_after_the_given_time),
+	CASE(no_edge_follows_the_last_window),
+	CASE(schedule_without_windows_is_never_open),
+	CASE(windows_repeat_with_the_period),
+	CASE(first_window_of_the_next_period_follows_the_last_one),
 };
 
 RUN_CASES(tests)

@@ -7,13 +7,13 @@
 #include "spec.h"
 
 /* The smallest valid spec, in five lines. */
-#define LEAST                                                                                      \
+#define SMALLEST                                                                                   \
 	"schema 1\n"                                                                               \
 	"root /subject\n"                                                                          \
 	"deadline_ms 5\n"                                                                          \
 	"emulator --chip\n"                                                                        \
 	"subject /usr/sbin/flashrom\n"
-#define LEAST_LINES 5u
+#define SMALLEST_LINES 5u
 
 struct bench {
 	char text[8192]; /* the text that the spec points into */
@@ -32,14 +32,14 @@ static size_t parse_line(struct bench *bench, const char *line)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), "%s%s\n", LEAST, line);
+	snprintf(text, sizeof(text), "%s%s\n", SMALLEST, line);
 	return parse(bench, text);
 }
 
 /* Parses the smallest spec with `line` repeated `count` times after it. */
 static size_t parse_lines(struct bench *bench, const char *line, size_t count)
 {
-	char text[sizeof(bench->text)] = LEAST;
+	char text[sizeof(bench->text)] = SMALLEST;
 	size_t used = strlen(text);
 
 	for (size_t i = 0; i < count; i++)
@@ -49,9 +49,9 @@ static size_t parse_lines(struct bench *bench, const char *line, size_t count)
 
 FIXTURE(bench, NOTHING, NOTHING);
 
-static void least_that_a_cell_needs_is_taken(struct bench *bench)
+static void smallest_spec_is_accepted(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST), 0);
+	assert_int_equal(parse(bench, SMALLEST), 0);
 	assert_string_equal(bench->spec.root, "/subject");
 	assert_int_equal(bench->spec.deadline_ms, 5);
 	assert_int_equal(bench->spec.emulator.count, 1);
@@ -60,10 +60,10 @@ static void least_that_a_cell_needs_is_taken(struct bench *bench)
 	assert_string_equal(bench->spec.subject.word[0], "/usr/sbin/flashrom");
 }
 
-static void keys_left_out_are_zero(struct bench *bench)
+static void missing_keys_are_zero(struct bench *bench)
 {
 	memset(&bench->spec, 0xEE, sizeof(bench->spec));
-	assert_int_equal(parse(bench, LEAST), 0);
+	assert_int_equal(parse(bench, SMALLEST), 0);
 	assert_int_equal(bench->spec.settle_ms, 0);
 	assert_memory_equal(
 		&bench->spec.hazards, &(struct spec_hazards){0}, sizeof(bench->spec.hazards));
@@ -75,20 +75,20 @@ static void keys_left_out_are_zero(struct bench *bench)
 	assert_int_equal(bench->spec.collects, 0);
 }
 
-static void every_key_goes_to_its_place(struct bench *bench)
+static void every_key_is_stored(struct bench *bench)
 {
 	const struct spec *spec = &bench->spec;
 
-	assert_int_equal(parse(bench, LEAST "settle_ms 200\n"
-					    "siblings 3\n"
-					    "stops_hz 10\n"
-					    "hogs_each 2\n"
-					    "file_bytes_max 4096\n"
-					    "bridge /usr/sbin/socat\n"
-					    "bridge_root /bridge\n"
-					    "bridge_makes /dev/serprog\n"
-					    "image /tmp/w.bin 2097152 65536 /cell/after.bin\n"
-					    "collect read.bin /tmp/read.bin 4096 8192\n"),
+	assert_int_equal(parse(bench, SMALLEST "settle_ms 200\n"
+					       "siblings 3\n"
+					       "stops_hz 10\n"
+					       "hogs_each 2\n"
+					       "file_bytes_max 4096\n"
+					       "bridge /usr/sbin/socat\n"
+					       "bridge_root /bridge\n"
+					       "bridge_makes /dev/serprog\n"
+					       "image /tmp/w.bin 2097152 65536 /cell/after.bin\n"
+					       "collect read.bin /tmp/read.bin 4096 8192\n"),
 		0);
 	assert_int_equal(spec->settle_ms, 200);
 	assert_int_equal(spec->hazards.siblings, 3);
@@ -111,7 +111,7 @@ static void every_key_goes_to_its_place(struct bench *bench)
 	assert_int_equal(spec->collect[0].size_bytes, 8192);
 }
 
-static void line_that_is_wrong_is_named(struct bench *bench)
+static void number_of_the_wrong_line_is_returned(struct bench *bench)
 {
 	static const struct {
 		const char *text;
@@ -123,22 +123,22 @@ static void line_that_is_wrong_is_named(struct bench *bench)
 		{"schema 10\n", 1},
 		{"schema 01\n", 1},
 		{"schema \n", 1},
-		{"schema 1\nroot x\nmystery 1\n", 2},  /* the first of two */
-		{LEAST "siblings 1", LEAST_LINES + 1}, /* without newline */
-		{LEAST "siblings\n", LEAST_LINES + 1},
-		{LEAST "siblings\nsettle_ms 1\n", LEAST_LINES + 1},
-		{LEAST "\nsettle_ms 1\n", LEAST_LINES + 1},
+		{"schema 1\nroot x\nmystery 1\n", 2},        /* the first of two */
+		{SMALLEST "siblings 1", SMALLEST_LINES + 1}, /* without newline */
+		{SMALLEST "siblings\n", SMALLEST_LINES + 1},
+		{SMALLEST "siblings\nsettle_ms 1\n", SMALLEST_LINES + 1},
+		{SMALLEST "\nsettle_ms 1\n", SMALLEST_LINES + 1},
 		/* Keys that are missing are noticed after the last line. */
 		{"schema 1\ndeadline_ms 5\nemulator /e\nsubject /s\n", 5},
 		{"schema 1\nroot /r\nemulator /e\nsubject /s\n", 5},
 		{"schema 1\nroot /r\ndeadline_ms 5\nsubject /s\n", 5},
 		{"schema 1\nroot /r\ndeadline_ms 5\nemulator /e\n", 5},
-		{LEAST "bridge /b\n", LEAST_LINES + 2},
-		{LEAST "bridge /b\nbridge_root /r\n", LEAST_LINES + 3},
-		{LEAST "bridge /b\nbridge_makes /m\n", LEAST_LINES + 3},
-		{LEAST "bridge_makes /m\nbridge_root /r\nbridge /b\n", 0},
-		{LEAST "emulator_outside 1\n", LEAST_LINES + 2},
-		{LEAST "deadline_ms 0\n", LEAST_LINES + 2},
+		{SMALLEST "bridge /b\n", SMALLEST_LINES + 2},
+		{SMALLEST "bridge /b\nbridge_root /r\n", SMALLEST_LINES + 3},
+		{SMALLEST "bridge /b\nbridge_makes /m\n", SMALLEST_LINES + 3},
+		{SMALLEST "bridge_makes /m\nbridge_root /r\nbridge /b\n", 0},
+		{SMALLEST "emulator_outside 1\n", SMALLEST_LINES + 2},
+		{SMALLEST "deadline_ms 0\n", SMALLEST_LINES + 2},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -154,7 +154,7 @@ static void emulator_may_run_outside_of_the_agent(struct bench *bench)
 	assert_true(bench->spec.emulator_outside);
 }
 
-static void command_has_a_word_a_line_and_a_last_line_that_ends(void)
+static void command_has_one_word_per_line_and_a_final_newline(void)
 {
 	struct spec_words words;
 	char text[] = "/serprog-emu\n--clock\ntsc\n";
@@ -181,7 +181,7 @@ static void command_of_too_many_words_is_refused(void)
 
 static void repeated_words_keep_their_order_and_end_with_null(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST "subject -p\nemulator --chip\nsubject -c\n"), 0);
+	assert_int_equal(parse(bench, SMALLEST "subject -p\nemulator --chip\nsubject -c\n"), 0);
 	assert_int_equal(bench->spec.subject.count, 3);
 	assert_string_equal(bench->spec.subject.word[1], "-p");
 	assert_string_equal(bench->spec.subject.word[2], "-c");
@@ -190,20 +190,20 @@ static void repeated_words_keep_their_order_and_end_with_null(struct bench *benc
 	assert_null(bench->spec.emulator.word[2]);
 }
 
-static void word_that_holds_spaces_stays_one_word(struct bench *bench)
+static void word_with_spaces_stays_one_word(struct bench *bench)
 {
 	assert_int_equal(parse_line(bench, "subject  two spaces "), 0);
 	assert_string_equal(bench->spec.subject.word[1], " two spaces ");
 }
 
-static void word_that_is_empty_stays_a_word(struct bench *bench)
+static void empty_word_stays_a_word(struct bench *bench)
 {
 	assert_int_equal(parse_line(bench, "subject "), 0);
 	assert_int_equal(bench->spec.subject.count, 2);
 	assert_string_equal(bench->spec.subject.word[1], "");
 }
 
-static void line_past_the_limit_is_refused(struct bench *bench)
+static void line_beyond_the_limit_is_refused(struct bench *bench)
 {
 	static const struct {
 		const char *line;
@@ -219,10 +219,10 @@ static void line_past_the_limit_is_refused(struct bench *bench)
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_int_equal(parse_lines(bench, rows[i].line, rows[i].room + 1),
-			LEAST_LINES + rows[i].room + 1);
+			SMALLEST_LINES + rows[i].room + 1);
 }
 
-static void lines_up_to_the_limit_are_taken(struct bench *bench)
+static void lines_up_to_the_limit_are_stored(struct bench *bench)
 {
 	assert_int_equal(parse_lines(bench, "emulator -x", SPEC_WORDS_MAX - 1), 0);
 	assert_int_equal(bench->spec.emulator.count, SPEC_WORDS_MAX);
@@ -234,7 +234,7 @@ static void lines_up_to_the_limit_are_taken(struct bench *bench)
 	assert_int_equal(parse_lines(bench, "siblings_window 1 2", SCHEDULE_WINDOWS_MAX), 0);
 }
 
-static void numbers_up_to_the_largest_are_taken(struct bench *bench)
+static void numbers_up_to_the_largest_are_stored(struct bench *bench)
 {
 	static const unsigned int numbers[] = {0, 1, 4294967, 4294968, UINT_MAX};
 
@@ -254,28 +254,28 @@ static void sizes_have_64_bits(struct bench *bench)
 	assert_true(bench->spec.image[0].offset_bytes == UINT64_C(4294967296));
 }
 
-static void every_hazard_goes_to_its_place(struct bench *bench)
+static void every_hazard_is_stored(struct bench *bench)
 {
 	const struct spec_hazards *hazards = &bench->spec.hazards;
 
-	assert_int_equal(parse(bench, LEAST "siblings 3\n"
-					    "siblings_from accept\n"
-					    "siblings_window 0 20\n"
-					    "siblings_window 20 4294967295\n"
-					    "siblings_period_ms 100\n"
-					    "hogs 2\n"
-					    "memory_pressure 1\n"
-					    "realtime_denied 1\n"
-					    "refused sleep eperm\n"
-					    "refused poll enosys\n"
-					    "few_descriptors 4\n"
-					    "few_memory_mib 64\n"
-					    "few_threads 1\n"
-					    "uptime_ns 4294967196000000\n"
-					    "tsc_mhz 2400\n"
-					    "rt_runtime_us 20000\n"
-					    "wall_step -7 100\n"
-					    "leap delete 300\n"),
+	assert_int_equal(parse(bench, SMALLEST "siblings 3\n"
+					       "siblings_from accept\n"
+					       "siblings_window 0 20\n"
+					       "siblings_window 20 4294967295\n"
+					       "siblings_period_ms 100\n"
+					       "hogs 2\n"
+					       "memory_pressure 1\n"
+					       "realtime_denied 1\n"
+					       "refused sleep eperm\n"
+					       "refused poll enosys\n"
+					       "few_descriptors 4\n"
+					       "few_memory_mib 64\n"
+					       "few_threads 1\n"
+					       "uptime_ns 4294967196000000\n"
+					       "tsc_mhz 2400\n"
+					       "rt_runtime_us 20000\n"
+					       "wall_step -7 100\n"
+					       "leap delete 300\n"),
 		0);
 	assert_int_equal(hazards->siblings, 3);
 	assert_true(hazards->siblings_from_accept);
@@ -300,7 +300,7 @@ static void every_hazard_goes_to_its_place(struct bench *bench)
 	assert_int_equal(hazards->leap_after_ms, 300);
 }
 
-static void other_ways_to_write_a_hazard_are_taken(struct bench *bench)
+static void other_values_of_hazards_are_stored(struct bench *bench)
 {
 	assert_int_equal(parse_line(bench, "siblings_from start"), 0);
 	assert_false(bench->spec.hazards.siblings_from_accept);
@@ -310,12 +310,12 @@ static void other_ways_to_write_a_hazard_are_taken(struct bench *bench)
 	assert_int_equal(bench->spec.hazards.leap, SPEC_LEAP_INSERT);
 }
 
-static void every_movement_goes_to_its_place(struct bench *bench)
+static void every_movement_is_stored(struct bench *bench)
 {
 	const struct spec_movement *movement;
 
-	assert_int_equal(parse(bench, LEAST "move accept 20 3\nmigrate 50 7\nhotplug 2 9\n"
-					    "anywhere 1\nrehearsal /s\nrehearsal -V\n"),
+	assert_int_equal(parse(bench, SMALLEST "move accept 20 3\nmigrate 50 7\nhotplug 2 9\n"
+					       "anywhere 1\nrehearsal /s\nrehearsal -V\n"),
 		0);
 	movement = &bench->spec.movement;
 	assert_true(movement->moves && movement->move_from_accept && movement->anywhere);
@@ -328,7 +328,7 @@ static void every_movement_goes_to_its_place(struct bench *bench)
 	assert_int_equal(bench->spec.rehearsal.count, 2);
 }
 
-/* Each of these lines is refused after the smallest spec. The first ones have unknown keys. */
+/* Lines that are refused after the smallest spec. The first ones have unknown keys. */
 static const char *const wrong_lines[] = {"mystery 1", "Root /x", "roo /x", "roots /x", " root /x",
 	"schema 1",
 	/* These are no numbers, or numbers out of range. */
@@ -358,36 +358,36 @@ static const char *const wrong_lines[] = {"mystery 1", "Root /x", "roo /x", "roo
 	"move", "move never 1 1", "move start 1", "migrate 0 1", "migrate 1001 1", "migrate 5",
 	"hotplug x 1", "anywhere 0"};
 
-static void line_that_makes_no_sense_is_refused(struct bench *bench)
+static void invalid_line_is_refused(struct bench *bench)
 {
 	for (size_t i = 0; i < COUNT(wrong_lines); i++) {
 		const size_t refused = parse_line(bench, wrong_lines[i]);
 
-		if (refused != LEAST_LINES + 1)
-			fail_msg(
-				"\"%s\" is taken, or line %zu is refused", wrong_lines[i], refused);
+		if (refused != SMALLEST_LINES + 1)
+			fail_msg("\"%s\" is accepted, or line %zu is refused", wrong_lines[i],
+				refused);
 	}
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, least_that_a_cell_needs_is_taken),
-	CASE_ON(bench, keys_left_out_are_zero),
-	CASE_ON(bench, every_key_goes_to_its_place),
-	CASE_ON(bench, line_that_is_wrong_is_named),
+	CASE_ON(bench, smallest_spec_is_accepted),
+	CASE_ON(bench, missing_keys_are_zero),
+	CASE_ON(bench, every_key_is_stored),
+	CASE_ON(bench, number_of_the_wrong_line_is_returned),
 	CASE_ON(bench, emulator_may_run_outside_of_the_agent),
-	CASE(command_has_a_word_a_line_and_a_last_line_that_ends),
+	CASE(command_has_one_word_per_line_and_a_final_newline),
 	CASE(command_of_too_many_words_is_refused),
 	CASE_ON(bench, repeated_words_keep_their_order_and_end_with_null),
-	CASE_ON(bench, word_that_holds_spaces_stays_one_word),
-	CASE_ON(bench, word_that_is_empty_stays_a_word),
-	CASE_ON(bench, lines_up_to_the_limit_are_taken),
-	CASE_ON(bench, line_past_the_limit_is_refused),
-	CASE_ON(bench, numbers_up_to_the_largest_are_taken),
+	CASE_ON(bench, word_with_spaces_stays_one_word),
+	CASE_ON(bench, empty_word_stays_a_word),
+	CASE_ON(bench, lines_up_to_the_limit_are_stored),
+	CASE_ON(bench, line_beyond_the_limit_is_refused),
+	CASE_ON(bench, numbers_up_to_the_largest_are_stored),
 	CASE_ON(bench, sizes_have_64_bits),
-	CASE_ON(bench, every_hazard_goes_to_its_place),
-	CASE_ON(bench, other_ways_to_write_a_hazard_are_taken),
-	CASE_ON(bench, every_movement_goes_to_its_place),
-	CASE_ON(bench, line_that_makes_no_sense_is_refused),
+	CASE_ON(bench, every_hazard_is_stored),
+	CASE_ON(bench, other_values_of_hazards_are_stored),
+	CASE_ON(bench, every_movement_is_stored),
+	CASE_ON(bench, invalid_line_is_refused),
 };
 
 RUN_CASES(tests)

@@ -23,7 +23,7 @@ static void end_sleeper(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void process_is_stopped_and_goes_on_again_and_again(void)
+static void process_is_stopped_and_continued_repeatedly(void)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
@@ -53,7 +53,7 @@ static void process_is_never_stopped_at_a_rate_of_zero(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(process_is_stopped_and_goes_on_again_and_again),
+	CASE(process_is_stopped_and_continued_repeatedly),
 	CASE(process_is_never_stopped_at_a_rate_of_zero),
 };
 

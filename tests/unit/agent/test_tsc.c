@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests a time stamp counter of another rate: in a process and its child, and with signals. */
+/* Tests a time stamp counter of another rate in a process, its child and signal handlers. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void hypercall_leave(void)
 {
 }
 
-static uint64_t ours_at_that_rate(void)
+static uint64_t our_counter_at_that_rate(void)
 {
 	return (uint64_t)((unsigned __int128)__rdtsc() * MHZ / TSC_USUAL_MHZ);
 }
@@ -66,9 +66,9 @@ static void write_readings_of_a_child_too(int out)
 	_exit(status ? 1 : 0);
 }
 
-static void process_and_its_child_read_the_other_rate(void)
+static void process_and_its_child_read_a_counter_of_the_other_rate(void)
 {
-	const uint64_t before = ours_at_that_rate();
+	const uint64_t before = our_counter_at_that_rate();
 	uint64_t reading[2];
 	int ends[2];
 
@@ -77,7 +77,7 @@ static void process_and_its_child_read_the_other_rate(void)
 	assert_int_equal(read(ends[0], reading, sizeof(reading)), sizeof(reading));
 	assert_true(before < reading[0]);
 	assert_true(reading[0] < reading[1]);
-	assert_true(reading[1] < ours_at_that_rate());
+	assert_true(reading[1] < our_counter_at_that_rate());
 }
 
 static void fault(int out)
@@ -87,7 +87,7 @@ static void fault(int out)
 	raise(SIGSEGV);
 }
 
-static void fault_of_its_own_still_ends_it(void)
+static void fault_still_ends_the_process(void)
 {
 	int status = run(fault, -1);
 
@@ -111,7 +111,7 @@ static void signal_itself(int out)
 	write_reading(out);
 }
 
-static void signals_reach_it(void)
+static void signals_still_reach_the_process(void)
 {
 	uint64_t reading;
 	int ends[2];
@@ -122,9 +122,9 @@ static void signals_reach_it(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(process_and_its_child_read_the_other_rate),
-	CASE(fault_of_its_own_still_ends_it),
-	CASE(signals_reach_it),
+	CASE(process_and_its_child_read_a_counter_of_the_other_rate),
+	CASE(fault_still_ends_the_process),
+	CASE(signals_still_reach_the_process),
 };
 
 RUN_CASES(tests)

@@ -23,7 +23,7 @@ static void bench_init(struct bench *bench)
 
 FIXTURE(bench, bench_init, NOTHING);
 
-/* Returns how many bytes from the first on have that value. */
+/* Returns the number of bytes at the beginning that have that value. */
 static size_t run_of(const uint8_t *bytes, uint8_t value)
 {
 	size_t count = 0;
@@ -34,30 +34,30 @@ static size_t run_of(const uint8_t *bytes, uint8_t value)
 }
 
 static const struct {
-	size_t asked, copied;
+	size_t requested, copied;
 } counts[] = {{0, 0}, {1, 8}, {7, 8}, {8, 8}, {9, 16}, {WINDOW_BYTES, WINDOW_BYTES}};
 
-static void what_is_shown_goes_over_in_whole_words(struct bench *bench)
+static void show_copies_whole_words_to_the_memory(struct bench *bench)
 {
 	for (size_t i = 0; i < COUNT(counts); i++) {
 		bench_init(bench);
-		window_show(&bench->window, counts[i].asked);
+		window_show(&bench->window, counts[i].requested);
 		assert_int_equal(run_of(bench->memory, OURS), counts[i].copied);
 		assert_int_equal(run_of(bench->bytes, OURS), WINDOW_BYTES);
 	}
 }
 
-static void what_is_looked_at_comes_over_in_whole_words(struct bench *bench)
+static void look_copies_whole_words_from_the_memory(struct bench *bench)
 {
 	for (size_t i = 0; i < COUNT(counts); i++) {
 		bench_init(bench);
-		window_look(&bench->window, counts[i].asked);
+		window_look(&bench->window, counts[i].requested);
 		assert_int_equal(run_of(bench->bytes, THEIRS), counts[i].copied);
 		assert_int_equal(run_of(bench->memory, THEIRS), WINDOW_BYTES);
 	}
 }
 
-static void memory_that_is_used_directly_is_left_alone(struct bench *bench)
+static void window_without_a_copy_is_not_accessed(struct bench *bench)
 {
 	bench->window.memory = NULL; /* any access crashes */
 	bench->window.bytes = NULL;
@@ -66,9 +66,9 @@ static void memory_that_is_used_directly_is_left_alone(struct bench *bench)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, what_is_shown_goes_over_in_whole_words),
-	CASE_ON(bench, what_is_looked_at_comes_over_in_whole_words),
-	CASE_ON(bench, memory_that_is_used_directly_is_left_alone),
+	CASE_ON(bench, show_copies_whole_words_to_the_memory),
+	CASE_ON(bench, look_copies_whole_words_from_the_memory),
+	CASE_ON(bench, window_without_a_copy_is_not_accessed),
 };
 
 RUN_CASES(tests)

@@ -25,7 +25,7 @@ static void command_names_a_vcpu_and_a_speed(void)
 	assert_false(command.has_ramp);
 }
 
-static void command_may_have_a_ramp_of_its_own(void)
+static void command_may_have_a_ramp(void)
 {
 	const struct command command = parsed("  0\t60   2000 ");
 
@@ -45,7 +45,7 @@ static void star_stands_for_every_vcpu(void)
 	assert_false(command_is_for(&one, 2));
 }
 
-static void invalid_command_is_refused_and_the_output_stays_unchanged(void)
+static void invalid_command_is_refused_and_writes_no_output(void)
 {
 	static const char *const texts[] = {"", "1", "1 ", "1 fast", "1 60x", "x 60", "-1 60",
 		"1024 60", "*1 60", "1 automatic", "1 60 -5", "1 60 1.5", "1 60 5 5",
@@ -117,9 +117,9 @@ static void bad_line_of_a_script_is_reported(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(command_names_a_vcpu_and_a_speed),
-	CASE(command_may_have_a_ramp_of_its_own),
+	CASE(command_may_have_a_ramp),
 	CASE(star_stands_for_every_vcpu),
-	CASE(invalid_command_is_refused_and_the_output_stays_unchanged),
+	CASE(invalid_command_is_refused_and_writes_no_output),
 	CASE(script_yields_its_steps_in_order_of_time),
 	CASE(empty_script_has_no_steps),
 	CASE(long_script_keeps_every_step),

@@ -19,7 +19,7 @@ static const struct governor_model *model(const char *name)
 	return governor_find(name, (uint32_t)strlen(name));
 }
 
-static struct governor begun(const char *name)
+static struct governor started(const char *name)
 {
 	struct governor governor;
 
@@ -58,11 +58,11 @@ static void every_listed_name_is_found(void)
 	}
 }
 
-static void steady_governors_want_the_same_idle_or_busy(void)
+static void steady_governors_ignore_the_load(void)
 {
-	struct governor fixed = begun("fixed");
-	struct governor slow = begun("powersave");
-	struct governor fast = begun("performance");
+	struct governor fixed = started("fixed");
+	struct governor slow = started("powersave");
+	struct governor fast = started("performance");
 
 	assert_int_equal(watched(&fixed, 500 * MS, true), 80000);
 	assert_int_equal(watched(&fixed, 1000 * MS, false), 80000);
@@ -72,7 +72,7 @@ static void steady_governors_want_the_same_idle_or_busy(void)
 
 static void ondemand_decides_at_the_end_of_a_period(void)
 {
-	struct governor governor = begun("ondemand");
+	struct governor governor = started("ondemand");
 	uint64_t at_ns = 0;
 
 	assert_int_equal(watched(&governor, 10 * MS - 1, true), MIN_KIPS);
@@ -81,10 +81,10 @@ static void ondemand_decides_at_the_end_of_a_period(void)
 	assert_int_equal(governor.wanted_kips, MAX_KIPS);
 }
 
-static void ondemand_goes_to_the_top_above_four_fifths(void)
+static void ondemand_wants_the_highest_speed_above_80_percent_load(void)
 {
-	struct governor at = begun("ondemand");
-	struct governor above = begun("ondemand");
+	struct governor at = started("ondemand");
+	struct governor above = started("ondemand");
 
 	watched(&at, 8 * MS, true);
 	assert_int_equal(watched(&at, 10 * MS, false), MIN_KIPS + (MAX_KIPS - MIN_KIPS) / 5 * 4);
@@ -92,9 +92,9 @@ static void ondemand_goes_to_the_top_above_four_fifths(void)
 	assert_int_equal(watched(&above, 10 * MS, false), MAX_KIPS);
 }
 
-static void ondemand_comes_down_after_one_idle_period(void)
+static void ondemand_wants_the_lowest_speed_after_one_idle_period(void)
 {
-	struct governor governor = begun("ondemand");
+	struct governor governor = started("ondemand");
 
 	assert_int_equal(watched(&governor, 20 * MS, true), MAX_KIPS);
 	assert_int_equal(watched(&governor, 30 * MS, false), MIN_KIPS);
@@ -102,7 +102,7 @@ static void ondemand_comes_down_after_one_idle_period(void)
 
 static void schedutil_rises_step_by_step_under_load(void)
 {
-	struct governor governor = begun("schedutil");
+	struct governor governor = started("schedutil");
 	uint32_t before = MIN_KIPS;
 
 	/* A vCPU at min_kips uses at most that speed, so the governor wants at most 5/4 of it. */
@@ -117,9 +117,9 @@ static void schedutil_rises_step_by_step_under_load(void)
 }
 
 /* Usage halves in 32 slices of 1.024 ms, about 33 ms. */
-static void schedutil_forgets_half_in_32_ms(void)
+static void schedutil_halves_its_load_in_32_idle_ms(void)
 {
-	struct governor governor = begun("schedutil");
+	struct governor governor = started("schedutil");
 	uint64_t full;
 
 	watched(&governor, 2000 * MS, true);
@@ -129,23 +129,23 @@ static void schedutil_forgets_half_in_32_ms(void)
 	assert_int_equal(watched(&governor, 3000 * MS, false), MIN_KIPS);
 }
 
-static void long_idle_time_is_the_same_as_for_ever(void)
+static void idle_hour_has_the_effect_of_idle_seconds(void)
 {
-	struct governor hour = begun("schedutil");
-	struct governor long_while = begun("schedutil");
+	struct governor hour = started("schedutil");
+	struct governor seconds = started("schedutil");
 	uint64_t at_ns;
 
 	watched(&hour, 1000 * MS, true);
-	watched(&long_while, 1000 * MS, true);
+	watched(&seconds, 1000 * MS, true);
 	assert_true(governor_watch(&hour, 3600 * 1000 * MS, false, MAX_KIPS, &at_ns));
 	assert_int_equal(watched(&hour, 3600 * 1000 * MS, false), MIN_KIPS);
-	assert_int_equal(watched(&long_while, 5000 * MS, false), MIN_KIPS);
-	assert_int_equal(hour.work, long_while.work);
+	assert_int_equal(watched(&seconds, 5000 * MS, false), MIN_KIPS);
+	assert_int_equal(hour.work, seconds.work);
 }
 
-static void time_that_was_seen_already_changes_nothing(void)
+static void watching_the_same_or_an_earlier_time_changes_nothing(void)
 {
-	struct governor governor = begun("ondemand");
+	struct governor governor = started("ondemand");
 	uint64_t at_ns;
 
 	watched(&governor, 9 * MS, false);
@@ -154,7 +154,7 @@ static void time_that_was_seen_already_changes_nothing(void)
 	assert_int_equal(watched(&governor, 10 * MS, false), MIN_KIPS);
 }
 
-static void governor_without_its_limits_says_what_it_needs(void)
+static void governor_without_its_limits_is_reported(void)
 {
 	const struct governor_limits none = {.sampling_ns = MS};
 	const struct governor_limits crossed = {.min_kips = 2, .max_kips = 1, .sampling_ns = MS};
@@ -170,15 +170,15 @@ static void governor_without_its_limits_says_what_it_needs(void)
 static const struct CMUnitTest tests[] = {
 	CASE(unknown_governor_is_not_found),
 	CASE(every_listed_name_is_found),
-	CASE(steady_governors_want_the_same_idle_or_busy),
+	CASE(steady_governors_ignore_the_load),
 	CASE(ondemand_decides_at_the_end_of_a_period),
-	CASE(ondemand_goes_to_the_top_above_four_fifths),
-	CASE(ondemand_comes_down_after_one_idle_period),
+	CASE(ondemand_wants_the_highest_speed_above_80_percent_load),
+	CASE(ondemand_wants_the_lowest_speed_after_one_idle_period),
 	CASE(schedutil_rises_step_by_step_under_load),
-	CASE(schedutil_forgets_half_in_32_ms),
-	CASE(long_idle_time_is_the_same_as_for_ever),
-	CASE(time_that_was_seen_already_changes_nothing),
-	CASE(governor_without_its_limits_says_what_it_needs),
+	CASE(schedutil_halves_its_load_in_32_idle_ms),
+	CASE(idle_hour_has_the_effect_of_idle_seconds),
+	CASE(watching_the_same_or_an_earlier_time_changes_nothing),
+	CASE(governor_without_its_limits_is_reported),
 };
 
 RUN_CASES(tests)

@@ -28,7 +28,7 @@ static void vcpu_that_is_exactly_on_time_does_not_wait(struct pacer *pacer)
 	assert_int_equal(pacer_take_late_ns(pacer), 0);
 }
 
-static void overslept_wait_makes_the_next_one_shorter(struct pacer *pacer)
+static void wait_that_ended_late_makes_the_next_one_shorter(struct pacer *pacer)
 {
 	pacer_advance(pacer, START + 40 * US, 250 * US);
 	pacer_release(pacer, START + 310 * US);
@@ -36,7 +36,7 @@ static void overslept_wait_makes_the_next_one_shorter(struct pacer *pacer)
 }
 
 /* Each of 400 sleeps ends 60 us late; their sum is late by one quantum at most. */
-static void steady_oversleeping_does_not_add_up(struct pacer *pacer)
+static void steady_lateness_does_not_add_up(struct pacer *pacer)
 {
 	uint64_t now_ns = START;
 
@@ -48,7 +48,7 @@ static void steady_oversleeping_does_not_add_up(struct pacer *pacer)
 	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(struct pacer *pacer)
+static void late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most(struct pacer *pacer)
 {
 	uint64_t now_ns = START + 4 * MS;
 
@@ -58,7 +58,7 @@ static void vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most(struct pa
 	assert_int_equal(pacer_advance(pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
 }
 
-static void vcpu_that_was_held_up_is_back_on_time_in_the_end(struct pacer *pacer)
+static void late_vcpu_is_on_time_again_in_the_end(struct pacer *pacer)
 {
 	uint64_t now_ns = START + 4 * MS;
 	int quanta = 0;
@@ -86,7 +86,7 @@ static void lateness_is_lost_from_the_limit_on(struct pacer *pacer)
 	assert_int_equal(above.due_ns, pacer->due_ns + 1);
 }
 
-static void idle_time_is_not_saved_for_later(struct pacer *pacer)
+static void idle_time_does_not_shorten_later_waits(struct pacer *pacer)
 {
 	pacer_idle(pacer, START + 250 * US, 250 * US);
 	pacer_resume(pacer, START + 900 * MS);
@@ -95,7 +95,7 @@ static void idle_time_is_not_saved_for_later(struct pacer *pacer)
 	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void work_run_too_early_before_idling_is_owed_after_it(struct pacer *pacer)
+static void work_done_too_early_before_idling_is_waited_for_afterwards(struct pacer *pacer)
 {
 	pacer_idle(pacer, START + 30 * US, 100 * US);
 	pacer_resume(pacer, START + 50 * MS);
@@ -113,13 +113,13 @@ static void lateness_survives_idling_up_to_the_grace(struct pacer *pacer)
 static const struct CMUnitTest tests[] = {
 	CASE_ON(pacer, early_vcpu_waits_for_its_time),
 	CASE_ON(pacer, vcpu_that_is_exactly_on_time_does_not_wait),
-	CASE_ON(pacer, overslept_wait_makes_the_next_one_shorter),
-	CASE_ON(pacer, steady_oversleeping_does_not_add_up),
-	CASE_ON(pacer, vcpu_that_the_host_held_up_catches_up_by_a_quarter_at_most),
-	CASE_ON(pacer, vcpu_that_was_held_up_is_back_on_time_in_the_end),
+	CASE_ON(pacer, wait_that_ended_late_makes_the_next_one_shorter),
+	CASE_ON(pacer, steady_lateness_does_not_add_up),
+	CASE_ON(pacer, late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most),
+	CASE_ON(pacer, late_vcpu_is_on_time_again_in_the_end),
 	CASE_ON(pacer, lateness_is_lost_from_the_limit_on),
-	CASE_ON(pacer, idle_time_is_not_saved_for_later),
-	CASE_ON(pacer, work_run_too_early_before_idling_is_owed_after_it),
+	CASE_ON(pacer, idle_time_does_not_shorten_later_waits),
+	CASE_ON(pacer, work_done_too_early_before_idling_is_waited_for_afterwards),
 	CASE_ON(pacer, lateness_survives_idling_up_to_the_grace),
 };
 

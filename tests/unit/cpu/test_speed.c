@@ -25,7 +25,7 @@ static void speed_has_up_to_three_decimals(void)
 	assert_int_equal(parsed("100000"), SPEED_KIPS_MAX);
 }
 
-static void what_is_no_speed_is_refused(void)
+static void invalid_speed_is_refused(void)
 {
 	static const char *const texts[] = {
 		"", "-1", ".5", "1.", "x", "100000.001", "100001", "99999999999999999999"};
@@ -63,19 +63,33 @@ static void quantum_has_at_least_one_instruction(void)
 
 static void ramp_waits_then_moves_then_stays(void)
 {
-	struct ramp ramp;
+	static const struct {
+		uint32_t to_kips;
+		uint64_t latency_ns, ramp_ns, at_ns;
+		uint32_t kips;
+	} rows[] = {
+		{300, 50, 200, 1000, 100},
+		{300, 50, 200, 1050, 100},
+		{300, 50, 200, 1150, 200},
+		{300, 50, 200, 1249, 299},
+		{300, 50, 200, 1250, 300},
+		{300, 50, 200, UINT64_MAX, 300},
+		{300, 0, 0, 1000, 300}, /* a step */
+		{SPEED_UNTHROTTLED, 10, 200, 1009, 100},
+		{SPEED_UNTHROTTLED, 10, 200, 1010, SPEED_UNTHROTTLED}, /* a step, too */
+	};
 
-	ramp_hold(&ramp, 100);
-	ramp_start(&ramp, 1000, 300, 50, 200);
-	assert_int_equal(ramp_speed_kips(&ramp, 1000), 100);
-	assert_int_equal(ramp_speed_kips(&ramp, 1050), 100);
-	assert_int_equal(ramp_speed_kips(&ramp, 1150), 200);
-	assert_int_equal(ramp_speed_kips(&ramp, 1249), 299);
-	assert_int_equal(ramp_speed_kips(&ramp, 1250), 300);
-	assert_int_equal(ramp_speed_kips(&ramp, UINT64_MAX), 300);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct ramp ramp;
+
+		ramp_hold(&ramp, 100);
+		ramp_start(&ramp, 1000, rows[i].to_kips, rows[i].latency_ns, rows[i].ramp_ns);
+		if (ramp_speed_kips(&ramp, rows[i].at_ns) != rows[i].kips)
+			fail_msg("row %zu: wrong speed", i);
+	}
 }
 
-static void ramp_that_is_turned_round_starts_where_it_was(void)
+static void reversed_ramp_starts_at_the_present_speed(void)
 {
 	struct ramp ramp;
 
@@ -87,35 +101,14 @@ static void ramp_that_is_turned_round_starts_where_it_was(void)
 	assert_int_equal(ramp_speed_kips(&ramp, 300), 100);
 }
 
-static void change_without_latency_or_ramp_is_a_step(void)
-{
-	struct ramp ramp;
-
-	ramp_hold(&ramp, 100);
-	ramp_start(&ramp, 1000, 300, 0, 0);
-	assert_int_equal(ramp_speed_kips(&ramp, 1000), 300);
-}
-
-static void unthrottled_is_reached_in_one_step(void)
-{
-	struct ramp ramp;
-
-	ramp_hold(&ramp, 100);
-	ramp_start(&ramp, 1000, SPEED_UNTHROTTLED, 10, 200);
-	assert_int_equal(ramp_speed_kips(&ramp, 1009), 100);
-	assert_int_equal(ramp_speed_kips(&ramp, 1010), SPEED_UNTHROTTLED);
-}
-
 static const struct CMUnitTest tests[] = {
 	CASE(speed_has_up_to_three_decimals),
-	CASE(what_is_no_speed_is_refused),
+	CASE(invalid_speed_is_refused),
 	CASE(fourth_decimal_is_left_for_the_caller),
 	CASE(cost_is_rounded_up_and_never_zero),
 	CASE(quantum_has_at_least_one_instruction),
 	CASE(ramp_waits_then_moves_then_stays),
-	CASE(ramp_that_is_turned_round_starts_where_it_was),
-	CASE(change_without_latency_or_ramp_is_a_step),
-	CASE(unthrottled_is_reached_in_one_step),
+	CASE(reversed_ramp_starts_at_the_present_speed),
 };
 
 RUN_CASES(tests)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../cases.h"
 #include "cpu_plugin/service.h"
@@ -93,7 +92,7 @@ static void change_names_its_reason_and_its_ramp(void)
 		"\"to_kips\":2,\"begin_ns\":11,\"end_ns\":15}\n");
 }
 
-static void window_says_what_was_given_of_what_was_asked(void)
+static void window_has_the_given_and_the_requested_speed(void)
 {
 	const struct vcpu vcpu = vcpu_after(16 * MS);
 	struct written written;
@@ -122,7 +121,7 @@ static void idle_window_has_no_speed(void)
 		"\"late_ns_max\":0,\"kept\":true}\n");
 }
 
-static void window_of_no_time_is_left_out(void)
+static void window_of_no_length_is_not_written(void)
 {
 	struct vcpu vcpu = vcpu_after(0);
 	struct written written;
@@ -146,7 +145,7 @@ static void window_is_kept_up_to_two_percent_and_a_quantum(void)
 	assert_false(trace_kept(&too_far_ahead, &before));
 }
 
-static void window_of_catching_up_is_short_of_less_than_nothing(void)
+static void window_that_catches_up_has_a_negative_shortfall(void)
 {
 	const struct vcpu vcpu = vcpu_after(-5);
 	struct written written;
@@ -170,11 +169,11 @@ static void end_line_counts_the_windows(void)
 static const struct CMUnitTest tests[] = {
 	CASE(start_line_has_every_vcpu),
 	CASE(change_names_its_reason_and_its_ramp),
-	CASE(window_says_what_was_given_of_what_was_asked),
+	CASE(window_has_the_given_and_the_requested_speed),
 	CASE(idle_window_has_no_speed),
-	CASE(window_of_no_time_is_left_out),
+	CASE(window_of_no_length_is_not_written),
 	CASE(window_is_kept_up_to_two_percent_and_a_quantum),
-	CASE(window_of_catching_up_is_short_of_less_than_nothing),
+	CASE(window_that_catches_up_has_a_negative_shortfall),
 	CASE(end_line_counts_the_windows),
 };
 

@@ -68,7 +68,7 @@ static void busy_vcpu_runs_at_its_speed(void)
 	assert_int_equal(slow.account.lost_ns, 0);
 }
 
-static void speed_above_the_host_is_what_the_host_gives_and_lost(void)
+static void vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time(void)
 {
 	struct vcpu vcpu = fixed(2 * HOST_KIPS);
 
@@ -107,7 +107,7 @@ static void short_bursts_between_idle_times_keep_the_speed(void)
 	assert_int_equal(vcpu.account.idle_ns, 100 * MS);
 }
 
-static void idle_vcpu_has_nothing_to_catch_up_with(void)
+static void idle_time_is_not_caught_up(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = busy(&vcpu, START, START + MS);
@@ -121,7 +121,7 @@ static void idle_vcpu_has_nothing_to_catch_up_with(void)
 	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);
 }
 
-static void vcpu_that_did_not_begin_is_idle(void)
+static void vcpu_that_has_not_started_is_idle(void)
 {
 	const struct vcpu_config config = config_of("fixed", 60000);
 	struct vcpu vcpu;
@@ -132,7 +132,7 @@ static void vcpu_that_did_not_begin_is_idle(void)
 	assert_int_equal(vcpu.account.active_ns, 0);
 }
 
-static void look_at_a_busy_vcpu_leaves_it_as_it_settled(void)
+static void look_at_a_busy_vcpu_does_not_settle_it(void)
 {
 	struct vcpu vcpu = fixed(60000);
 
@@ -155,7 +155,7 @@ static void command_changes_the_speed_at_the_next_quantum(void)
 	assert_int_equal(vcpu.changes[0].ramp.from_kips, 60000);
 }
 
-static void vcpu_that_gets_a_speed_does_not_pay_for_its_past(void)
+static void newly_throttled_vcpu_does_not_pay_for_earlier_work(void)
 {
 	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
 	const struct command slower = {.vcpu = 0, .speed_kips = 60000};
@@ -186,7 +186,7 @@ static void governor_speeds_up_the_busy_and_slows_down_the_idle(void)
 	assert_int_equal(vcpu.changes[0].reason, CHANGE_GOVERNOR);
 }
 
-static void latency_and_ramp_delay_what_was_decided(void)
+static void latency_and_ramp_delay_the_decision_of_the_governor(void)
 {
 	struct vcpu_config config = config_of("ondemand", 240000);
 	struct vcpu vcpu;
@@ -235,7 +235,7 @@ static void script_steps_happen_when_they_are_due(void)
 	script_deinit(&script);
 }
 
-static void changes_beyond_the_room_are_counted(void)
+static void changes_that_do_not_fit_are_counted(void)
 {
 	struct vcpu vcpu = fixed(60000);
 	const struct command same = {.vcpu = 0, .speed_kips = 60000};
@@ -259,19 +259,19 @@ static void quantum_follows_the_speed_within_its_limits(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(busy_vcpu_runs_at_its_speed),
-	CASE(speed_above_the_host_is_what_the_host_gives_and_lost),
+	CASE(vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time),
 	CASE(unthrottled_vcpu_never_waits_and_is_never_late),
 	CASE(short_bursts_between_idle_times_keep_the_speed),
-	CASE(idle_vcpu_has_nothing_to_catch_up_with),
-	CASE(vcpu_that_did_not_begin_is_idle),
-	CASE(look_at_a_busy_vcpu_leaves_it_as_it_settled),
+	CASE(idle_time_is_not_caught_up),
+	CASE(vcpu_that_has_not_started_is_idle),
+	CASE(look_at_a_busy_vcpu_does_not_settle_it),
 	CASE(command_changes_the_speed_at_the_next_quantum),
-	CASE(vcpu_that_gets_a_speed_does_not_pay_for_its_past),
+	CASE(newly_throttled_vcpu_does_not_pay_for_earlier_work),
 	CASE(governor_speeds_up_the_busy_and_slows_down_the_idle),
-	CASE(latency_and_ramp_delay_what_was_decided),
+	CASE(latency_and_ramp_delay_the_decision_of_the_governor),
 	CASE(commanded_vcpu_leaves_its_governor_until_auto),
 	CASE(script_steps_happen_when_they_are_due),
-	CASE(changes_beyond_the_room_are_counted),
+	CASE(changes_that_do_not_fit_are_counted),
 	CASE(quantum_follows_the_speed_within_its_limits),
 };
 
