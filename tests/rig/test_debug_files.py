@@ -103,7 +103,7 @@ def deb(top: Path, name: str, version: str, build: str, debug: Path) -> str:
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with a state folder of the test's own."""
+    """Returns paths with a new state folder."""
     monkeypatch.setenv("FLASHROM_RIG_STATE", str(tmp_path / "state"))
     return find_paths()
 

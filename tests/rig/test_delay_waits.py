@@ -285,7 +285,7 @@ def test_unknown_program_passes_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(10, 10_100)))
     assert result.verdict is Verdict.PASS
     assert result.judged == ["delay-from-10us"]
-    # The call took 100 ns more than it requested: only a cut beyond that and the error shows.
+    # The call took 100 ns too long: only a shortening beyond that and the error is visible.
     assert result.smallest_visible_short_ns == 100 + LATE_NS + 2
 
 

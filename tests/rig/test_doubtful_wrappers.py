@@ -69,7 +69,7 @@ def test_confirmed_wrapper_is_judged_instead_of_its_sleeps() -> None:
 
 
 def stopped(requested_us: int, took_us: int, *, at: int) -> list[DelayCall]:
-    """Returns a call whose sleep asks for 50 us less than the call, and lasts `took_us`."""
+    """Returns a call that requests 50 us more than its sleep, which lasts `took_us`."""
     return wrapped(requested_us, requested_us - 50, took_us * US, at=at)
 
 
@@ -102,7 +102,7 @@ def in_another_thread(*, at: int) -> DelayCall:
 @pytest.mark.parametrize(
     ("took_us", "doubts"),
     [
-        pytest.param([1402, 1402, 300], [UNSURE], id="as long as the argument"),
+        pytest.param([1402, 1402, 300], [UNSURE], id="one call was too short"),
         pytest.param([3, 3, 4], [], id="much shorter than the argument"),
     ],
 )

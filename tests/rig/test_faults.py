@@ -90,7 +90,7 @@ def test_campaign_has_each_fault_equally_often_and_each_part_with_each_job() -> 
 def test_scenario_fits_its_fault_and_its_part() -> None:
     stuck = [scenario for scenario in SCENARIOS if scenario.kind is FaultKind.STUCK_WIP]
     assert {scenario.job for scenario in stuck} == {Job.WRITE, Job.ERASE}
-    # Releases refuse a part that is not on SPI, unless the programmer offers delays of its own.
+    # Releases refuse a part that is not on SPI, unless the programmer has its own delays.
     native = {(scenario.chip in CYCLE_CHIPS, scenario.native_delay) for scenario in SCENARIOS}
     assert native == {(True, True), (False, True), (False, False)}
 

@@ -101,7 +101,7 @@ def test_small_plan_separates_legal_from_wasteful_builds(cell: Took, code: int) 
         (TOTAL_CELLS_MIN - 1, "time", TICK_NS + 1, 3),
         (20, "time", CELL_FLOOR_NS, 0),
         (20, "time", CELL_FLOOR_NS + 1, 3),
-        # That of CPU time is 50 ms in each plan.
+        # The floor of CPU time is 50 ms in any plan.
         *((cells, "cpu", CELL_FLOOR_NS, 0) for cells in (1, 4, 20)),
         *((cells, "cpu", CELL_FLOOR_NS + 1, 3) for cells in (1, 4, 20)),
     ],

@@ -96,7 +96,7 @@ def test_short_sleep_of_a_new_length_is_new_only_if_shorter_ones_were_whole(
         # Lines and addresses change with every commit.
         (site(SYNC, SECOND, 45 * MS), site(MOVED, SECOND, 45 * MS), Change.AS_BEFORE),
         (site(STRIPPED, SECOND, 45 * MS), site(("0x1",), SECOND, 45 * MS), Change.AS_BEFORE),
-        # The wait has moved to a function of its own.
+        # The wait has moved to another function.
         (site(SYNC, SECOND, 45 * MS), site(SETTLE, SECOND, 45 * MS), Change.AS_BEFORE),
         # The same code requests less.
         (site(SYNC, SECOND, 45 * MS), site(SYNC, SECOND // 2, 45 * MS), Change.BETTER),

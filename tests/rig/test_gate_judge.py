@@ -422,7 +422,7 @@ def test_many_inconclusive_rounds_or_one_with_evidence_are_a_doubt() -> None:
 
 
 def watched(*canaries: CellResult) -> Decision:
-    """Decides a gate of real time; the first rounds have one of the canaries each."""
+    """Decides a gate of real time; each of the first rounds has one of the canaries."""
     ours = rounds(REAL, AFTER)
     ours[0] = run_of(*[cell for cell in ours[0].cells if cell.id != CANARY.id], canaries[0])
     for number, canary in enumerate(canaries[1:], start=1):

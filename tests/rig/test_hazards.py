@@ -48,7 +48,7 @@ RIGHT = [
     *(f"starts:{state}" for state in STATES),
     "unverified",
 ]
-"""Words of hazards of the virtual lane, in each of their forms."""
+"""Hazards of the virtual lane, in each form of their arguments."""
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
     *("busy-siblings:5-5", "busy-siblings:5-4", "busy-siblings:01-2", "busy-siblings:0-2,2-4"),
@@ -191,7 +191,7 @@ def test_hazard_adds_options_of_the_emulator(word: str, words: list[str]) -> Non
 
 
 def error_of_emulator(*words: str) -> str:
-    """Returns the complaint of our emulator about these arguments."""
+    """Returns our emulator's error about these arguments."""
     emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
     if not emulator.is_file():
         pytest.skip("the emulator is not built")
@@ -202,14 +202,14 @@ def test_emulator_accepts_each_hazard() -> None:
     for word in RIGHT:
         options = hazard_of(word).emulator_words(make_cell())
         if options:
-            # It complains about an unknown part only after all other arguments.
+            # It reports an unknown part only after it has read all other arguments.
             assert "--chip" in error_of_emulator("--chip", "NONE", *options)
 
 
 def test_start_states_of_a_part_are_those_that_the_emulator_accepts() -> None:
     for name, chip in read_chips(CHECKOUT).items():
         for state in STATES:
-            # It complains about a missing image only after this argument.
+            # It reports a missing image only after it has read this argument.
             error = error_of_emulator("--chip", name, "--starts", state, "--image-in", "/none")
             refused = bool(hazard_of(f"starts:{state}").chip_refusal(chip))
             assert ("--starts" in error) is refused, (name, state)

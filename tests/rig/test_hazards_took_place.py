@@ -228,7 +228,7 @@ def test_library_client_accepts_each_hazard() -> None:
         pytest.skip("the library client is not built")
     for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
         options = hazard_of(word).subject_words(make_subject(delay_address=1))
-        # It complains about an unknown programmer only after all other arguments.
+        # It reports an unknown programmer only after it has read all other arguments.
         done = run(program, "-p", "none", "-c", "none", *options)
         assert "flashrom_programmer_init() failed" in done.stdout, (word, done.stderr)
 

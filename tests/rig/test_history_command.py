@@ -303,7 +303,7 @@ def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProces
     return run_python("-c", KEEP, url, runs, within=words, timeout=120)
 
 
-# Root may write to read-only files, unless it has given up its capabilities.
+# Root may write to read-only files while it has its capabilities.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 

@@ -32,7 +32,7 @@ LIMIT_S = 120
 
 
 def python(code: str, *words: str) -> subprocess.Popen[str]:
-    """Starts Python code in a process of its own."""
+    """Starts Python code in another process."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
@@ -234,7 +234,7 @@ def test_writers_that_are_killed_lose_no_stored_run(history_url: str, bound: Bou
     store = history_of(history_url)
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
-    # A killed writer may have kept a last run without printing its number.
+    # A killed writer may have stored a last run without printing its number.
     assert len(there) <= len(kept) + kills
     for run in there:
         assert_whole(store, run)
