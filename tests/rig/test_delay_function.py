@@ -148,12 +148,12 @@ def test_direct_waits_are_watched_after_functions_and_unjudged_ones_last(tmp_pat
     source = programs.ONE_FOR_BOTH.replace("int main(void) {", DIRECT_WAITS)
     subject = programs.packed(programs.build(tmp_path / "build", source, "-O2"), tmp_path)
     found = find_watched(subject, DelayOptions())
-    assert [each.name.partition(" at ")[0] for each in found] == [
+    assert [wait.name.partition(" at ")[0] for wait in found] == [
         "delay",
         "usleep()",
         "clock_gettime()",
     ]
-    assert [is_watchable(each) for each in found] == [True, True, False]
+    assert [is_watchable(wait) for wait in found] == [True, True, False]
     (listed,) = direct_waits(subject, DelayOptions()).values()
     assert {wait.called: bool(wait.why_not) for wait in listed} == {
         "usleep": False,

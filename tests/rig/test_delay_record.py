@@ -93,7 +93,7 @@ def test_function_may_jump_away_if_it_leaves_its_file_or_has_no_return(
     returning = replace(function, returns=(function.address + 1,), return_sites=())
     leaving = replace(returning, leaves=True)
     unknown = replace(function, returns=(), return_sites=())
-    assert [request_text((each,)).split()[5] for each in (returning, leaving, unknown)] == [*"011"]
+    assert [request_text((one,)).split()[5] for one in (returning, leaving, unknown)] == [*"011"]
 
 
 def test_longest_request_fits(tmp_path: Path, function: DelayFunction) -> None:

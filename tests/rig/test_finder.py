@@ -26,6 +26,7 @@ from tests.rig import delay_programs as programs
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
 ARCHES = programs.ARCHES
+ARCHES_64 = [arch for arch in ARCHES if arch.values != (Arch.I386,)]
 BUILDS = {
     "O0": ("-O0",),
     "O2": ("-O2",),
@@ -86,7 +87,7 @@ def read(
     """Builds and strips the program; returns the findings, and the names of their functions."""
     program = programs.build(folder, source, *(options or ("-O2",)), arch=arch)
     findings = find_in(programs.stripped(program, arch).read_bytes())
-    return findings, programs.names_of(program, [each.address for each in findings.found])
+    return findings, programs.names_of(program, [delay.address for delay in findings.found])
 
 
 @pytest.mark.parametrize("arch", ARCHES)
@@ -96,16 +97,16 @@ def test_both_delays_are_found_in_each_build(
 ) -> None:
     findings, names = read(tmp_path, programs.USES_BOTH, *options, arch=arch)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.doubt for each in findings.found} == {""}
-    assert all(each.returns for each in findings.found)
-    assert {(each.argument, each.unit_ns) for each in findings.found} == {(0, 1000)}
+    assert {delay.doubt for delay in findings.found} == {""}
+    assert all(delay.returns for delay in findings.found)
+    assert {(delay.argument, delay.unit_ns) for delay in findings.found} == {(0, 1000)}
 
 
 @pytest.mark.parametrize("options", STATIC)
 def test_delays_of_a_static_program_are_found(tmp_path: Path, options: tuple[str, ...]) -> None:
     findings, names = read(tmp_path, programs.USES_BOTH, *options)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.doubt for each in findings.found} == {""}
+    assert {delay.doubt for delay in findings.found} == {""}
 
 
 @pytest.mark.parametrize("options", STATIC)
@@ -113,13 +114,13 @@ def test_direct_sleep_of_a_static_program_is_named(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     findings, _ = read(tmp_path, DIRECT_SLEEP, *options)
-    assert ("nanosleep", "") in {(each.called, each.why_not) for each in findings.direct}
+    assert ("nanosleep", "") in {(wait.called, wait.why_not) for wait in findings.direct}
 
 
 def test_own_system_call_is_not_named_as_a_library_function(tmp_path: Path) -> None:
     findings, names = read(tmp_path, OWN_SYSTEM_CALL, "-O2", "-static")
     assert names == ["poll_us", "sleep_us"]
-    assert "nanosleep" not in {each.called for each in findings.direct}
+    assert "nanosleep" not in {wait.called for wait in findings.direct}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
@@ -149,20 +150,20 @@ def test_delays_of_a_program_are_found_and_nothing_else(
 
 def test_constant_arguments_of_callers_are_listed(tmp_path: Path) -> None:
     findings, _ = read(tmp_path, programs.USES_BOTH)
-    assert sorted(each.asks for each in findings.found) == [(10, 100), (10000, 1000000)]
-    assert {each.return_sites for each in findings.found} == {()}
+    assert sorted(delay.asks for delay in findings.found) == [(10, 100), (10000, 1000000)]
+    assert {delay.return_sites for delay in findings.found} == {()}
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+@pytest.mark.parametrize("arch", ARCHES_64)
 def test_function_that_ends_in_another_file_has_return_sites(tmp_path: Path, arch: Arch) -> None:
     findings, _ = read(tmp_path, programs.LIBRARY_CALLS, arch=arch)
-    jumping = [each for each in findings.found if not each.returns]
+    jumping = [delay for delay in findings.found if not delay.returns]
     assert len(jumping) == 2
-    assert {len(each.return_sites) for each in jumping} == {2}
-    assert sum(bool(each.return_sites) for each in findings.found) == 2
+    assert {len(delay.return_sites) for delay in jumping} == {2}
+    assert sum(bool(delay.return_sites) for delay in findings.found) == 2
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+@pytest.mark.parametrize("arch", ARCHES_64)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, level: str) -> None:
     """On i386 gcc passes their argument in any register, so they are not found there."""
@@ -176,7 +177,7 @@ def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, leve
 def test_each_sleeping_library_function_is_known(tmp_path: Path, arch: Arch, level: str) -> None:
     findings, names = read(tmp_path, programs.LIBRARY_CALLS, level, arch=arch)
     assert names == ["until_then", "with_poll", "with_select", "with_usleep"]
-    assert sorted(each.unit_ns for each in findings.found) == [1000, 1000, 1000, 1_000_000]
+    assert sorted(delay.unit_ns for delay in findings.found) == [1000, 1000, 1000, 1_000_000]
     assert findings.direct == ()
 
 
@@ -191,7 +192,7 @@ def test_calibrated_loop_is_found_with_a_doubt(tmp_path: Path, arch: Arch, level
 def test_delay_that_is_chosen_at_load_time_is_found(tmp_path: Path) -> None:
     findings, names = read(tmp_path, programs.CHOSEN_AT_LOAD)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.asks for each in findings.found} == {(10, 1000000)}
+    assert {delay.asks for delay in findings.found} == {(10, 1000000)}
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
@@ -205,7 +206,7 @@ def doubts(folder: Path, source: str, *options: str, arch: Arch) -> dict[str, st
     """Returns the doubt about each function that is found."""
     program = programs.build(folder, source, *options, arch=arch)
     found = find_in(programs.stripped(program, arch).read_bytes()).found
-    return {programs.names_of(program, [each.address])[0]: each.doubt for each in found}
+    return {programs.names_of(program, [delay.address])[0]: delay.doubt for delay in found}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
@@ -237,7 +238,7 @@ def test_delay_in_parts_has_neither_doubt(tmp_path: Path, arch: Arch, level: str
 def test_inlined_waits_are_listed_as_direct(tmp_path: Path, arch: Arch) -> None:
     findings, names = read(tmp_path, programs.INLINED, arch=arch)
     assert names == []
-    called = [(each.called, each.asks) for each in findings.direct]
+    called = [(wait.called, wait.asks) for wait in findings.direct]
     assert called == [("nanosleep", None), ("usleep", 50000), ("poll", 25), ("select", None)]
 
 
@@ -250,12 +251,12 @@ def test_function_with_a_pointer_to_the_time_is_no_delay(tmp_path: Path, arch: A
     assert len(wait.return_sites) == 1 + (arch is not Arch.I386)
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+@pytest.mark.parametrize("arch", ARCHES_64)
 def test_unit_of_an_argument_is_found_or_a_doubt(tmp_path: Path, arch: Arch) -> None:
     program = programs.build(tmp_path, programs.OTHER_UNITS, "-O2", arch=arch)
     units = {
-        read_symbols(program).name(each.address): (each.argument_bits, each.unit_ns, each.doubt)
-        for each in find_in(programs.stripped(program, arch).read_bytes()).found
+        read_symbols(program).name(delay.address): (delay.argument_bits, delay.unit_ns, delay.doubt)
+        for delay in find_in(programs.stripped(program, arch).read_bytes()).found
     }
     doubt = "the unit of its argument is unknown"
     assert units == {
@@ -271,16 +272,16 @@ def test_unit_of_an_argument_is_found_or_a_doubt(tmp_path: Path, arch: Arch) -> 
 def test_function_with_an_absolute_time_is_no_delay(tmp_path: Path, level: str) -> None:
     findings, names = read(tmp_path, programs.A_MOMENT, level)
     assert names == []
-    assert [each.called for each in findings.direct if not each.why_not] == ["clock_nanosleep"]
+    assert [wait.called for wait in findings.direct if not wait.why_not] == ["clock_nanosleep"]
 
 
 def test_clock_read_around_a_sleep_to_an_absolute_time_is_no_wait(tmp_path: Path) -> None:
     findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
     assert names == []
-    assert [(each.called, each.why_not) for each in findings.direct] == [("clock_nanosleep", "")]
+    assert [(wait.called, wait.why_not) for wait in findings.direct] == [("clock_nanosleep", "")]
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+@pytest.mark.parametrize("arch", ARCHES_64)
 def test_function_behind_a_pointer_may_end_in_another_file(tmp_path: Path, arch: Arch) -> None:
     findings, names = read(tmp_path, programs.ENDS_ELSEWHERE, arch=arch)
     assert names == ["ends_elsewhere"]
@@ -298,7 +299,7 @@ def test_named_function_of_an_unsupported_machine_is_watched(tmp_path: Path) -> 
     content[E_MACHINE_AT] = EM_ARM
     findings = find_in(bytes(content), [0x1234])
     assert (findings.found, findings.direct) == ((), ())
-    assert [(each.address, each.leaves) for each in findings.named] == [(0x1234, True)]
+    assert [(delay.address, delay.leaves) for delay in findings.named] == [(0x1234, True)]
 
 
 def test_program_without_waits_has_no_delay(tmp_path: Path) -> None:
@@ -404,10 +405,10 @@ def test_only_both_delays_of_a_packaged_flashrom_are_found_without_a_doubt(sha25
     if part is None:
         pytest.skip("fetched when a run first needs it")
     findings = find_in(part.read_bytes())
-    assert [each.address for each in findings.found] == KNOWN_DELAYS[sha256]
-    assert {each.doubt for each in findings.found} == {""}
-    assert {each.return_sites for each in findings.found} == {()}
-    assert [(each.called, each.asks) for each in findings.direct if each.argument >= 0] == [
+    assert [delay.address for delay in findings.found] == KNOWN_DELAYS[sha256]
+    assert {delay.doubt for delay in findings.found} == {""}
+    assert {delay.return_sites for delay in findings.found} == {()}
+    assert [(wait.called, wait.asks) for wait in findings.direct if wait.argument >= 0] == [
         ("sleep", 1),
         ("usleep", 50000),
     ]

@@ -37,8 +37,8 @@ def gated(cells: Sequence[Took]) -> Decision:
     """Decides a gate of these cells; the first one is called n0."""
     sides = [
         [
-            timed(subject, int(each.time[at] * MS), name=f"n{n}", cpu_ns=int(each.cpu[at] * MS))
-            for n, each in enumerate(cells)
+            timed(subject, int(took.time[at] * MS), name=f"n{n}", cpu_ns=int(took.cpu[at] * MS))
+            for n, took in enumerate(cells)
         ]
         for at, subject in enumerate((BEFORE, AFTER))
     ]
