@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two runs compared: their cells, and their times."""
+"""Comparisons of two runs: exact ones, and those of times."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +21,6 @@ from delayrig.model.result import (
     Results,
     RunHeader,
     Verdict,
-    read_results,
     write_results,
 )
 
@@ -62,9 +61,9 @@ def compared(tmp_path: Path, *changes: dict[str, Any], **more: Any) -> Compariso
     )
 
 
-def test_equal_runs_are_the_same_whatever_the_host_made_of_them(tmp_path: Path) -> None:
-    other = {"seed": 1, "commit": "other", "argv": []}
-    comparison = compared(tmp_path, {"host_s": 99.0, "rerun": "another"}, **other)
+def test_commit_command_and_host_time_do_not_make_runs_different(tmp_path: Path) -> None:
+    header = {"commit": "other", "argv": []}
+    comparison = compared(tmp_path, {"host_s": 99.0, "rerun": "another"}, **header)
     assert (comparison.exit_code, comparison.compared) == (0, 2)
     assert (comparison.differences, comparison.doubts) == ([], [])
 
@@ -81,7 +80,7 @@ def test_equal_runs_are_the_same_whatever_the_host_made_of_them(tmp_path: Path) 
         {"events_sha256": "0" * 64},
     ],
 )
-def test_cell_that_changed_is_a_fault(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_changed_cell_is_a_fault_of_the_rig(tmp_path: Path, change: dict[str, Any]) -> None:
     comparison = compared(tmp_path, {}, change)
     (field,) = change
     assert comparison.exit_code == 99
@@ -113,7 +112,7 @@ LONGER = {"time_ns": TimeSplit(total=1)}
         ({"seed": 2}, "seeds are unequal: 1 and 2"),
     ],
 )
-def test_run_that_is_unequal_or_not_whole_is_a_doubt_and_its_differences_are_no_fault(
+def test_incomplete_run_or_other_images_or_seed_are_a_doubt_and_never_a_fault(
     tmp_path: Path, header: dict[str, Any], doubt: str
 ) -> None:
     same = compared(tmp_path / "same", **header)
@@ -132,7 +131,7 @@ def test_cell_that_the_rig_lost_in_both_runs_is_a_doubt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", None, b'{"ev":"end","t_ns":2}\n'])
-def test_events_unlike_the_result_are_a_doubt(tmp_path: Path, content: bytes | None) -> None:
+def test_events_unlike_their_digest_are_a_doubt(tmp_path: Path, content: bytes | None) -> None:
     one, other = keep_run(tmp_path / "one"), keep_run(tmp_path / "other")
     path = other / CELLS[0].id / "events.jsonl"
     path.unlink()
@@ -153,14 +152,14 @@ def test_events_that_are_empty_in_both_runs_are_a_doubt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cells", [(CELLS[:1], CELLS[1:]), ([], [])])
-def test_runs_with_no_cell_in_common(tmp_path: Path, cells: tuple[list[Cell], list[Cell]]) -> None:
-    one, other = (keep_run(tmp_path / f"{n}", cells=of) for n, of in enumerate(cells))
+def test_no_common_cell_is_a_doubt(tmp_path: Path, cells: tuple[list[Cell], list[Cell]]) -> None:
+    one, other = (keep_run(tmp_path / f"{n}", cells=kept) for n, kept in enumerate(cells))
     comparison = compare_folders(one, other)
     assert (comparison.exit_code, comparison.compared) == (4, 0)
     assert "no virtual cell is in both runs" in comparison.doubts
 
 
-def test_cells_of_other_lanes_and_skipped_ones_are_not_compared(tmp_path: Path) -> None:
+def test_cells_in_real_time_and_skipped_cells_are_not_compared(tmp_path: Path) -> None:
     changes: list[dict[str, Any]] = [{"lane": "live"}, {"verdict": Verdict.SKIPPED}, {}]
     cells = [*CELLS, make_cell(name="c")]
     one, other = (keep_run(tmp_path / name, *changes, cells=cells) for name in ("one", "other"))
@@ -168,32 +167,24 @@ def test_cells_of_other_lanes_and_skipped_ones_are_not_compared(tmp_path: Path) 
     assert (comparison.exit_code, comparison.compared) == (0, 1)
 
 
-def test_results_file_stands_for_its_folder(tmp_path: Path) -> None:
+def test_run_may_be_named_by_its_results_file(tmp_path: Path) -> None:
     one, other = keep_run(tmp_path / "one"), keep_run(tmp_path / "other")
     assert compare_folders(one / FILE_NAME, other / FILE_NAME).exit_code == 0
 
 
-def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
-    result = make_result(evidence=[make_evidence()], unjudged=["erase-poll"])
-    results = Results(run=make_run_header(interrupted=True), cells=[result])
-    write_results(results, tmp_path)
-    assert read_results(tmp_path) == results
-    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
-
-
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         (b"a\nx\ny\n", "event 2 is the first to differ: b and x"),
         (b"a\n", "event 2 is the first to differ: b and nothing"),
         (b"a\nb\nc\n", ""),
     ],
 )
-def test_first_differing_event_is_named(other: bytes, said: str) -> None:
-    assert first_difference(b"a\nb\nc\n", other) == said
+def test_first_differing_event_is_named(other: bytes, message: str) -> None:
+    assert first_difference(b"a\nb\nc\n", other) == message
 
 
-def test_equal_cells_are_compared_and_another_subject_is_what_differs() -> None:
+def test_same_cells_of_two_programs_are_compared_by_time() -> None:
     beside = compare_times(
         make_run(1, {"a": 10, "b": 5}), make_run(2, {"a": 11, "b": 5}, sha256="0")
     )
@@ -205,7 +196,7 @@ def test_equal_cells_are_compared_and_another_subject_is_what_differs() -> None:
 @pytest.mark.parametrize(
     ("lane", "code"), [(LaneName.VIRTUAL, ExitCode.RIG_FAULT), (LaneName.HOST, ExitCode.PASS)]
 )
-def test_exact_time_of_equals_that_differs_is_a_fault(lane: LaneName, code: ExitCode) -> None:
+def test_other_virtual_time_of_a_program_is_a_fault(lane: LaneName, code: ExitCode) -> None:
     runs = (make_run(n, {"a": n}, lane=lane) for n in (1, 2))
     assert compare_times(*runs).exit_code == code
 
@@ -219,13 +210,13 @@ def test_exact_time_of_equals_that_differs_is_a_fault(lane: LaneName, code: Exit
         ({"digests": {k: v for k, v in DIGESTS.items() if k != "turns"}}, ["turns"]),
     ],
 )
-def test_unlike_machines_are_not_compared(change: dict[str, object], unlike: list[str]) -> None:
+def test_other_seed_or_image_is_not_compared(change: dict[str, object], unlike: list[str]) -> None:
     beside = compare_times(make_run(1, {"a": 10}), make_run(2, {"a": 11}, **change))  # type: ignore[arg-type]
     assert (beside.exit_code, beside.comparable) == (ExitCode.INCONCLUSIVE, [])
     assert beside.pairs[0].unlike == unlike
 
 
-def test_digests_that_are_not_this_cells_do_not_matter() -> None:
+def test_images_that_the_cell_does_not_use_may_differ() -> None:
     more = {**DIGESTS, "kernel arm64": "0", "kernel preempt-rt": "0", "subject x": "0"}
     beside = compare_times(make_run(1, {"a": 10}), make_run(2, {"a": 10}, digests=more))
     assert beside.exit_code == ExitCode.PASS
@@ -269,15 +260,13 @@ def test_header_of_several_lanes_has_what_any_of_them_lacks(
 
 
 @pytest.mark.parametrize("order", [("virtual", "live"), ("live", "virtual")])
-def test_input_of_a_second_lane_has_its_name_unless_both_have_the_same(order: list[str]) -> None:
+def test_digest_of_the_live_lane_alone_is_named_after_the_lane(order: list[str]) -> None:
     found = header_of({name: LANES[name] for name in order})
     assert found == {**DIGESTS, "live initrd": "a" * 64, "live cpu plugin": "1"}
 
 
 @pytest.mark.parametrize(("lane", "unlike"), [("virtual", []), ("live", ["initrd"])])
-def test_cell_beside_another_lane_is_made_with_the_inputs_of_its_own(
-    lane: str, unlike: list[str]
-) -> None:
+def test_cell_is_compared_by_the_inputs_of_its_lane(lane: str, unlike: list[str]) -> None:
     changed = {**LANES, "live": {**LANES["live"], "initrd": "b" * 64}}
     runs = [make_run(1, {"a": 10}, digests=header_of(lanes)) for lanes in (LANES, changed)]
     for run in runs:
@@ -301,7 +290,7 @@ PARTS = ("chip plugin", "device initrd", "device initrd arm64", "kernel full", "
         ),
     ],
 )
-def test_parts_of_a_device_are_inputs_of_cells_with_that_programmer(
+def test_cell_is_compared_by_the_parts_of_its_programmers_device(
     arch: Arch, programmer: Programmer, unlike: list[str]
 ) -> None:
     result = make_result(make_cell(arch=arch, programmer=programmer))
@@ -315,7 +304,7 @@ def test_parts_of_a_device_are_inputs_of_cells_with_that_programmer(
     assert compare_times(*runs).pairs[0].unlike == unlike
 
 
-def test_missing_cell_is_a_doubt_of_compare_times() -> None:
+def test_cell_of_one_run_makes_a_comparison_of_times_inconclusive() -> None:
     beside = compare_times(make_run(1, {"a": 10, "b": 1}), make_run(2, {"a": 10, "c": 1}))
     assert beside.exit_code == ExitCode.INCONCLUSIVE
     found = (beside.pairs, beside.only_first, beside.only_second)
@@ -329,11 +318,11 @@ def test_runs_are_named_by_folder_or_by_number(tmp_path: Path) -> None:
     write_results(second, tmp_path)
     for other in ("2", tmp_path):
         assert "+10.00" in answer_of("compare", "--history", url, "1", other)
-    said = answer_of("compare", "--history", url, "--json", "1", tmp_path)
-    assert msgspec.json.decode(said, type=Beside) == compare_times(first, second)
+    answer = answer_of("compare", "--history", url, "--json", "1", tmp_path)
+    assert msgspec.json.decode(answer, type=Beside) == compare_times(first, second)
 
 
-def test_exact_comparison_of_kept_runs_goes_by_their_digests(tmp_path: Path) -> None:
+def test_stored_runs_are_compared_exactly_by_their_digests(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     history_of(url, make_run(1, {"a": 10}), make_run(2, {"a": 10}), make_run(3, {"a": 11}))
     answer_of("compare", "--history", url, "--exact", "1", "2")

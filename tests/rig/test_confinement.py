@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane's sandbox: it refuses all that a hostile subject tries; no such cell passes."""
+"""The host lane's sandbox: it refuses each attempt of a hostile subject, whose cell fails."""
 
 import asyncio
 import ctypes
@@ -21,7 +21,6 @@ from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Verdict
-from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import run_request
 
 from tests.conftest import Bound
@@ -32,7 +31,7 @@ from tests.rig.running import run
 from tests.rig.test_host_lane import Silent, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
-LEFT_LIMIT_S = 20
+EXIT_LIMIT_S = 20
 
 
 def may_raise_limits() -> bool:
@@ -45,7 +44,7 @@ MISSING = missing_confinement()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"no subject is confined here: {MISSING}")
 ONLY_BY_CAPABILITY = os.geteuid() == 0 and not may_raise_limits()
 """True if real-time priority comes with CAP_SYS_NICE, which has no upper limit (SECURITY.md)."""
-REFUSED = {
+REFUSALS = {
     "shadow": {errno.ENOENT},
     "connect": {errno.ECONNREFUSED},
     "outside": {errno.EROFS, errno.EACCES, errno.ENOENT},
@@ -71,9 +70,9 @@ REFUSED = {
     "32_bits": {errno.ENOSYS},
     "forks": {errno.EAGAIN},
 }
-KEYS = "add_key keyctl request_key"
-OF_THE_MACHINE = "mount umount2 reboot swapon init_module kexec_load settimeofday clock_settime"
-OTHERS = "bpf io_uring_setup mlockall perf_event_open ptrace sched_setattr userfaultfd unshare"
+KEY_CALLS = "add_key keyctl request_key"
+MACHINE_CALLS = "mount umount2 reboot swapon init_module kexec_load settimeofday clock_settime"
+OTHER_CALLS = "bpf io_uring_setup mlockall perf_event_open ptrace sched_setattr userfaultfd unshare"
 ALLOWED = Path(__file__).parents[2] / "images/confine/calls.txt"
 SESSION_KEYRING, KEYCTL_REVOKE = -3, 3
 """Source: linux/keyctl.h."""
@@ -93,12 +92,12 @@ for _ in range(int(sys.argv[1])):
         os._exit(0)
     while not any(map(children, children(session))):
         if os.waitid(os.P_PID, session, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            break  # This process was not on a CPU at that moment.
+            break  # The session ended before this process looked.
     os.kill(session, 9)
     os.waitpid(session, 0)
 """
-"""A program that kills sessions at the moment when bubblewrap forks process 1 of the sandbox."""
-OF_32_BITS = """\
+"""A program that kills each session as soon as bubblewrap has forked the sandbox's process 1."""
+PROGRAM_OF_32_BITS = """\
 .globl _start
 _start: mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $14, %edx; int $0x80
 mov $1, %eax; mov $3, %ebx; int $0x80
@@ -109,7 +108,7 @@ part: .asciz "W25Q128.V"
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Yields the port of a service on this machine, and checks that nobody connected."""
+    """Yields the port of a service on this machine, and checks that it got no connection."""
     with socket.socket() as service:
         service.bind(("127.0.0.1", 0))
         service.listen()
@@ -119,41 +118,44 @@ def port() -> Iterator[int]:
             service.accept()
 
 
-def said_of(out: Path, cell: CellResult) -> dict[str, int]:
+def errors_in(out: Path, cell: CellResult) -> dict[str, int]:
+    """Returns the error number that each attempt got, 0 if it succeeded."""
     return refusals((out / cell.id / "stdout.txt").read_text())
 
 
-def said_by(program: Path, paths: Paths, out: Path) -> dict[str, int]:
-    """Returns what the program was refused as the subject of a cell."""
+def errors_of(program: Path, paths: Paths, out: Path) -> dict[str, int]:
+    """Runs the program as the subject of a cell; returns the error number of each attempt."""
     cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
     (ended,) = run_cells(paths, out, cell).cells
-    return said_of(out, ended)
+    return errors_in(out, ended)
 
 
-def test_hostile_subject_is_refused_everything_and_does_not_pass(
+def test_hostile_subject_is_refused_each_attempt_and_does_not_pass(
     paths: Paths, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, port: int
 ) -> None:
     out = tmp_path / "out"
     # The folders above `paths` also exist in the sandbox, empty and in memory.
     outside = tmp_path_factory.mktemp("elsewhere") / "outside"
     program = build_hostile(tmp_path, PORT=port, OUTSIDE=str(outside))
-    hostile, other = run_cells(
+    results = run_cells(
         paths,
         out,
         host_cell(subject=f"path:{program}", job=Job.PROBE),
         host_cell(name="other", job=Job.PROBE),
-    ).cells
-    said = said_of(out, hostile)
-    assert set(said) == set(REFUSED)
-    assert {name: number for name, number in said.items() if number not in REFUSED[name]} == {}
+    )
+    hostile, other = results.cells
+    errors = errors_in(out, hostile)
+    assert set(errors) == set(REFUSALS)
+    assert {name: error for name, error in errors.items() if error not in REFUSALS[name]} == {}
     assert hostile.verdict not in (Verdict.PASS, Verdict.INFRA_ERROR), hostile.reason
     assert other.verdict is Verdict.PASS, other.reason
+    assert (results.run.confined, "--unconfined" in other.rerun) == (True, False)
     assert not outside.exists()
     assert left_running(tmp_path) == []
 
 
 @pytest.mark.bounds(kills=(40, 200))
-def test_session_that_is_killed_while_its_sandbox_begins_leaves_no_process(
+def test_session_that_is_killed_while_its_sandbox_starts_leaves_no_process(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     box = Sandbox(
@@ -165,27 +167,25 @@ def test_session_that_is_killed_while_its_sandbox_begins_leaves_no_process(
     )
     words = [str(bound("kills")), *box_words(box), "/bin/sleep", "1000"]
     subprocess.run([sys.executable, "-c", KILLED_SESSIONS, *words], check=True)
-    assert left_running(tmp_path, LEFT_LIMIT_S) == []
+    assert left_running(tmp_path, EXIT_LIMIT_S) == []
 
 
 def numbers_of_calls() -> dict[str, int]:
-    """Returns this machine's system calls by name, as the kernel's headers number them."""
+    """Returns the number of each system call of this machine, from the kernel's headers."""
     words = ["gcc", "-E", "-dM", "-include", "asm/unistd.h", "-xc", "/dev/null"]
     found = re.findall(r"^#define __NR_(\w+) (\d+)$", run(*words).stdout, re.MULTILINE)
     return {name: int(number) for name, number in found}
 
 
-def test_each_system_call_that_is_not_on_the_list_does_not_exist(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_system_call_that_is_not_allowed_fails_with_enosys(paths: Paths, tmp_path: Path) -> None:
     allowed = set(ALLOWED.read_text().splitlines())
     refused = {n: name for name, n in numbers_of_calls().items() if name not in allowed}
-    assert set(f"{KEYS} {OF_THE_MACHINE} {OTHERS} clone3".split()) <= set(refused.values())
+    assert set(f"{KEY_CALLS} {MACHINE_CALLS} {OTHER_CALLS} clone3".split()) <= set(refused.values())
     program = build_hostile(tmp_path, calls=sorted(refused), ONLY="")
-    said = said_by(program, paths, tmp_path / "out")
-    assert len(said) == len(refused) > 100
-    reached = [refused[int(n[5:])] for n, error in said.items() if error != errno.ENOSYS]
-    assert reached == []
+    errors = errors_of(program, paths, tmp_path / "out")
+    assert len(errors) == len(refused) > 100
+    existing = [refused[int(n[5:])] for n, error in errors.items() if error != errno.ENOSYS]
+    assert existing == []
 
 
 @pytest.fixture
@@ -200,44 +200,35 @@ def key() -> Iterator[str]:
     libc.syscall(keyctl, KEYCTL_REVOKE, made)
 
 
-def test_keys_of_the_caller_are_not_even_listed(paths: Paths, tmp_path: Path, key: str) -> None:
+def test_keys_of_the_caller_are_not_listed(paths: Paths, tmp_path: Path, key: str) -> None:
     program = build_hostile(tmp_path, ONLY="list_keys", KEY=key)
-    assert said_by(program, paths, tmp_path / "out") == {"list_keys": errno.ENOENT}
+    assert errors_of(program, paths, tmp_path / "out") == {"list_keys": errno.ENOENT}
     assert key in Path("/proc/keys").read_text()
 
 
-def test_program_of_32_bits_runs_by_its_own_numbers(paths: Paths, tmp_path: Path) -> None:
+def test_program_of_32_bits_may_make_its_allowed_calls(paths: Paths, tmp_path: Path) -> None:
     program = tmp_path / "program"
     source = tmp_path / "program.S"
-    source.write_text(OF_32_BITS)
+    source.write_text(PROGRAM_OF_32_BITS)
     words = ["gcc", "-m32", "-static", "-nostdlib", "-o", str(program), str(source)]
     subprocess.run(words, check=True)
-    assert said_by(program, paths, tmp_path / "out") == {"write": 0}
+    assert errors_of(program, paths, tmp_path / "out") == {"write": 0}
 
 
-def test_same_subject_unconfined_reaches_the_machine_and_the_result_says_so(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_unconfined_subject_reaches_the_machine(paths: Paths, tmp_path: Path) -> None:
     outside, out = tmp_path / "outside", tmp_path / "out"
     out.mkdir()
     program = build_hostile(tmp_path, ONLY="outside", OUTSIDE=str(outside))
     cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
     request = replace(request_of([cell], out), unconfined=True)
     results = asyncio.run(run_request(request, paths, Silent()))
-    assert said_of(out, results.cells[0]) == {"outside": 0}
+    assert errors_in(out, results.cells[0]) == {"outside": 0}
     assert outside.exists()
     assert results.run.confined is False
     assert results.cells[0].rerun.endswith("--unconfined")
 
 
-def test_confined_run_says_so_and_is_run_again_as_it_was(paths: Paths, tmp_path: Path) -> None:
-    results = run_cells(paths, tmp_path / "out", host_cell(job=Job.PROBE))
-    assert results.run.confined is True
-    assert results.cells[0].verdict is Verdict.PASS, results.cells[0].reason
-    assert "--unconfined" not in results.cells[0].rerun
-
-
-def test_machine_that_cannot_confine_is_refused_with_both_remedies(
+def test_missing_bubblewrap_is_refused_with_both_remedies(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -249,23 +240,20 @@ def test_machine_that_cannot_confine_is_refused_with_both_remedies(
 
 
 @pytest.mark.parametrize(
-    ("program", "what"),
-    [
-        ("bwrap", "bubblewrap does not work"),
-        ("unshare", "no private network"),
-    ],
+    ("program", "message"),
+    [("bwrap", "bubblewrap does not work"), ("unshare", "no private network")],
 )
-def test_what_does_not_work_is_told_with_what_it_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, what: str
+def test_broken_tool_is_named_with_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, message: str
 ) -> None:
     broken = tmp_path / program
     broken.write_text(f"#!/bin/sh\necho '{program}: no namespaces today' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert missing_confinement() == f"{what}: {program}: no namespaces today"
+    assert missing_confinement() == f"{message}: {program}: no namespaces today"
 
 
-def test_network_of_its_own_has_what_listens_there_and_nothing_else(port: int) -> None:
+def test_private_network_reaches_its_own_port_and_no_port_of_the_host(port: int) -> None:
     script = f"""
 import socket
 for port in ({{}}, {port}):
@@ -276,10 +264,3 @@ for port in ({{}}, {port}):
         text = script.format(listening.getsockname()[1])
         done = run(*words_into(net.folder), "/usr/bin/python3", "-c", text)
     assert done.stdout.split() == ["0", str(errno.ECONNREFUSED)], done.stderr
-
-
-def test_command_that_runs_a_cell_again_confines_it_as_this_one_did(tmp_path: Path) -> None:
-    cell = host_cell()
-    request = request_of([cell], tmp_path)
-    assert "--unconfined" not in rerun_command(cell, request)
-    assert "--unconfined" in rerun_command(cell, replace(request, unconfined=True))

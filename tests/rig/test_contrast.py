@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Contrasts: in the same cell, one subject must cost at least a multiple of another."""
+"""Contrasts: in the same cell, one subject must cost a multiple of another."""
 
 from typing import Any
 
@@ -27,7 +27,8 @@ def contrast(**changes: Any) -> Contrast:
     return Contrast(**{**words, **bound, **changes})
 
 
-def with_contrast(contrast: Contrast) -> None:
+def check_plan(contrast: Contrast) -> None:
+    """Checks a plan of two cells with this contrast."""
     single = SINGLE.replace('"s"', '"sectors"') + SINGLE.replace('"s"', '"pages"')
     plan = parse_toml(HEAD + single, Plan, source="my.toml")
     checked(msgspec.structs.replace(plan, contrast=[contrast]))
@@ -46,7 +47,7 @@ def result(subject: str, *, cpu: int = 100, time: int = 1000, **changes: Any) ->
 
 
 @pytest.mark.parametrize(("cpu", "seen"), [(299, False), (300, True), (100, False), (5000, True)])
-def test_cpu_is_user_and_system_time_against_the_others(cpu: int, seen: bool) -> None:
+def test_cpu_ratio_is_of_user_and_system_time_together(cpu: int, seen: bool) -> None:
     (judged,) = judge_contrasts([contrast()], [result(HUNGRY, cpu=cpu), result(SHIPPED)])
     assert judged.verdict is (ContrastVerdict.SEEN if seen else ContrastVerdict.MISSING)
     assert (judged.figure, judged.ours_ns, judged.theirs_ns) == ("cpu", cpu, 100)
@@ -54,14 +55,14 @@ def test_cpu_is_user_and_system_time_against_the_others(cpu: int, seen: bool) ->
 
 
 @pytest.mark.parametrize(("time", "seen"), [(1999, False), (2000, True)])
-def test_time_is_the_total(time: int, seen: bool) -> None:
+def test_time_ratio_is_of_the_total_time(time: int, seen: bool) -> None:
     cells = [result(SHIPPED), result(HUNGRY, time=time, cpu=1)]
     (judged,) = judge_contrasts([contrast(time_at_least=2.0)], cells)
     assert (judged.figure, judged.verdict is ContrastVerdict.SEEN) == ("time", seen)
 
 
 @pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict != Verdict.PASS])
-def test_cell_that_did_not_pass_leaves_it_unjudged(verdict: Verdict) -> None:
+def test_contrast_with_a_cell_that_did_not_pass_is_unjudged(verdict: Verdict) -> None:
     good = {name: result(name, cpu=900) for name in (HUNGRY, SHIPPED)}
     for name in (HUNGRY, SHIPPED):
         cells = {**good, name: result(name, cpu=900, verdict=verdict)}
@@ -69,12 +70,12 @@ def test_cell_that_did_not_pass_leaves_it_unjudged(verdict: Verdict) -> None:
         assert judged.verdict is ContrastVerdict.UNJUDGED
 
 
-def test_nothing_is_a_multiple_of_no_time() -> None:
+def test_contrast_with_no_time_is_unjudged() -> None:
     (judged,) = judge_contrasts([contrast()], [result(HUNGRY), result(SHIPPED, cpu=0)])
     assert (judged.verdict, judged.ratio) == (ContrastVerdict.UNJUDGED, None)
 
 
-def test_subjects_are_compared_in_the_same_cell_alone() -> None:
+def test_subjects_are_compared_in_the_same_cell_only() -> None:
     cells = [
         result(HUNGRY, cpu=900),
         result(HUNGRY, cpu=100, icount_shift=0),
@@ -87,7 +88,7 @@ def test_subjects_are_compared_in_the_same_cell_alone() -> None:
     assert [(item.ours_ns, item.theirs_ns) for item in judged] == [(900, 100), (100, 90)]
 
 
-def test_what_did_not_run_is_not_judged() -> None:
+def test_contrast_with_a_cell_that_did_not_run_is_left_out() -> None:
     assert judge_contrasts([contrast()], [result(HUNGRY)]) == []
     assert judge_contrasts([contrast()], [result(SHIPPED)]) == []
 
@@ -102,19 +103,19 @@ def test_what_did_not_run_is_not_judged() -> None:
         {"time_at_least": -2.0},
     ],
 )
-def test_contrast_without_one_bound_above_one_is_refused(changes: dict[str, Any]) -> None:
+def test_contrast_needs_exactly_one_bound_above_1(changes: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match="one bound above 1") as caught:
-        with_contrast(contrast(**changes))
+        check_plan(contrast(**changes))
     assert caught.value.message.startswith("my.toml: key 'contrast[0]'")
 
 
 def test_contrast_in_an_unknown_cell_gets_the_nearest_name() -> None:
     with pytest.raises(BadInputError, match=r"contrast\[0\].cell': unknown cell") as caught:
-        with_contrast(contrast(cell="sector"))
+        check_plan(contrast(cell="sector"))
     assert "'sectors'" in caught.value.hint
 
 
-def test_table_tells_ratio_and_bound() -> None:
+def test_table_has_ratio_and_bound() -> None:
     cells = [result(HUNGRY, cpu=900), result(SHIPPED)]
     results = Results(
         run=make_run_header(), cells=cells, contrasts=judge_contrasts([contrast()], cells)

@@ -45,6 +45,7 @@ from tests.rig.running import answer_of
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
 FLASHROM = programs.FLASHROM
+PLAIN = Terms()
 FASTER = ("programmer_delay(flash, 500)", "programmer_delay(flash, 50)")
 
 
@@ -54,9 +55,9 @@ def facts_of(program: Path) -> list[FunctionFacts]:
         name="a", file=PROGRAM, address=0, unit_ns=1000, found_by="finder", doubt="", setjmp=False
     )
     functions = [
-        replace(plain, address=each.address, argument=each.argument) for each in findings.found
+        replace(plain, address=found.address, argument=found.argument) for found in findings.found
     ]
-    direct = [replace(plain, address=each.site, direct=True) for each in findings.direct]
+    direct = [replace(plain, address=wait.site, direct=True) for wait in findings.direct]
     return [*functions, *direct]
 
 
@@ -68,11 +69,10 @@ class Flashrom:
         self.facts = facts_of(program)
 
     def functions(self) -> dict[str, CodeFunction]:
-        side = self.side()
-        return {each.code.name: each.code for each in side.functions}
+        return {function.code.name: function.code for function in self.side().functions}
 
     def chain(self, *addresses: int, asked: int = 10) -> Chain:
-        (function,) = (each for each in self.facts if not each.direct and self.is_sleep(each))
+        (function,) = (facts for facts in self.facts if not facts.direct and self.is_sleep(facts))
         return Chain(function, addresses, asked)
 
     def is_sleep(self, facts: FunctionFacts) -> bool:
@@ -107,18 +107,17 @@ def reached(flashrom: Flashrom, *chains: Chain) -> list[str]:
     return [site.function for site in coverage.sites if site.cells]
 
 
-def test_site_in_a_chain_is_reached_and_no_other(flashrom: Flashrom) -> None:
+def test_only_the_site_in_a_call_chain_is_reached(flashrom: Flashrom) -> None:
     assert reached(flashrom) == []
     assert reached(flashrom, flashrom.through("probe", 2)) == ["probe"]
     coverage = coverage_of("s", flashrom.side(flashrom.cell(flashrom.through("probe", 2))))
     assert [site.asks for site in coverage.reached] == [500]
 
 
-def test_wrapper_that_passes_its_time_on_has_no_sites(flashrom: Flashrom) -> None:
-    coverage = coverage_of("s", flashrom.side())
-    names = {site.function for site in coverage.sites}
-    assert names == {"probe", "poll_status", "reset_chip", "init_usb"}
-    assert len(coverage.sites) == 6
+def test_call_that_passes_on_the_time_of_its_caller_is_no_site(flashrom: Flashrom) -> None:
+    sites = coverage_of("s", flashrom.side()).sites
+    assert {site.function for site in sites} == {"probe", "poll_status", "reset_chip", "init_usb"}
+    assert len(sites) == 6
 
 
 def test_site_of_a_tail_call_is_found_from_the_caller_of_its_function(flashrom: Flashrom) -> None:
@@ -127,9 +126,7 @@ def test_site_of_a_tail_call_is_found_from_the_caller_of_its_function(flashrom: 
     assert reached(flashrom, flashrom.chain(called + 1, asked=145_000)) == ["reset_chip"]
 
 
-def test_equal_tail_calls_in_two_drivers_are_distinguished_by_the_drivers_name(
-    tmp_path: Path,
-) -> None:
+def test_same_tail_call_in_two_drivers_is_assigned_by_their_names(tmp_path: Path) -> None:
     source = FLASHROM.replace(
         "OWN void init_usb(void)",
         """OWN void usb_reset(void *flash)
@@ -149,19 +146,16 @@ OWN void init_usb(void)""",
 
 
 def test_direct_wait_is_reached_when_it_is_called(flashrom: Flashrom) -> None:
-    (usleep,) = (each for each in flashrom.facts if each.direct)
+    (usleep,) = (facts for facts in flashrom.facts if facts.direct)
     assert reached(flashrom, Chain(usleep, (), 50_000)) == ["init_usb"]
 
 
-def test_same_site_in_another_build_counts(tmp_path: Path, flashrom: Flashrom) -> None:
+def test_cell_of_another_build_reaches_the_same_site(tmp_path: Path, flashrom: Flashrom) -> None:
     other = Flashrom(programs.build(tmp_path, FLASHROM, "-O1"))
     cell = other.cell(other.through("probe", 1), name="other")
     builds = [
         Build(subject="s", parts={PROGRAM: one.program}, cells=[seen], is_library=is_library)
-        for one, seen, is_library in (
-            (flashrom, flashrom.cell(), False),
-            (other, cell, True),
-        )
+        for one, seen, is_library in ((flashrom, flashrom.cell(), False), (other, cell, True))
     ]
     coverage = coverage_of("s", Side(builds))
     assert [(site.function, site.cells) for site in coverage.reached] == [("probe", ["other"])]
@@ -169,9 +163,7 @@ def test_same_site_in_another_build_counts(tmp_path: Path, flashrom: Flashrom) -
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_changed_wait_that_no_cell_reached_is_named(
-    flashrom: Flashrom, faster: Flashrom, named: bool
-) -> None:
+def test_unreached_changed_wait_is_named(flashrom: Flashrom, faster: Flashrom, named: bool) -> None:
     sides = flashrom.side(named=named), faster.side(named=named)
     (wait,) = changed_waits(*sides).unreached
     assert (wait.side, wait.sites, wait.cells) == (CANDIDATE, 1, [])
@@ -189,9 +181,7 @@ def test_changed_wait_lists_the_cells_that_reached_it(flashrom: Flashrom, faster
     assert wait.cells == []
 
 
-def test_removed_wait_lists_the_cells_of_the_baseline_that_reached_it(
-    tmp_path: Path, flashrom: Flashrom
-) -> None:
+def test_removed_wait_lists_the_cells_of_the_baseline(tmp_path: Path, flashrom: Flashrom) -> None:
     source = FLASHROM.replace("programmer_delay(flash, us);\n\t", "")
     without = Flashrom(programs.build(tmp_path, source, "-O2"))
     cell = flashrom.cell(flashrom.through("poll_status"))
@@ -199,7 +189,7 @@ def test_removed_wait_lists_the_cells_of_the_baseline_that_reached_it(
     assert (wait.function, wait.side, wait.cells) == ("poll_status", BASELINE, ["cell"])
 
 
-def test_changed_delay_function_is_reached_by_every_cell_that_waits(
+def test_changed_delay_function_is_reached_by_its_callers(
     tmp_path: Path, flashrom: Flashrom
 ) -> None:
     build = programs.build(
@@ -228,13 +218,13 @@ def test_program_compared_with_itself_has_no_changed_waits(flashrom: Flashrom) -
         ),
     ],
 )
-def test_changed_wait_is_one_clause(changes: dict[str, object], text: str) -> None:
+def test_changed_wait_is_described_in_one_clause(changes: dict[str, object], text: str) -> None:
     plain = ChangedWait(function="init", side=CANDIDATE, sites=1, file_line="", cells=[])
     changed = ChangedWaits(functions=1, changed=1, named=True, waits=[replace(plain, **changes)])
     assert changed_wait_lines(changed) == [text]
 
 
-def test_many_changed_waits_are_capped() -> None:
+def test_list_of_many_changed_waits_is_cut() -> None:
     waits = [
         ChangedWait(function=f"f{n}", side=CANDIDATE, sites=1, file_line="", cells=[])
         for n in range(200)
@@ -307,7 +297,7 @@ def gate(tmp_path: Path) -> Path:
     return tmp_path / "gate"
 
 
-def test_changed_waits_are_read_from_a_gates_folder(
+def test_changed_waits_are_read_from_a_gate(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 2))
@@ -321,9 +311,7 @@ def test_changed_waits_are_read_from_a_gates_folder(
     assert [site.asks for site in coverage.reached] == [50]
 
 
-def test_stripped_side_is_compared_without_names(
-    gate: Path, flashrom: Flashrom, faster: Flashrom
-) -> None:
+def test_stripped_side_has_no_names(gate: Path, flashrom: Flashrom, faster: Flashrom) -> None:
     bare = Flashrom.__new__(Flashrom)
     bare.program, bare.facts = programs.stripped(faster.program, folder=gate.parent), faster.facts
     keep_gate(gate, flashrom, bare)
@@ -333,7 +321,7 @@ def test_stripped_side_is_compared_without_names(
     assert wait.function.startswith("the function at 0x")
 
 
-def test_gate_without_its_programs_reports_why_nothing_is_known(
+def test_missing_programs_of_a_gate_are_the_reason(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
     keep_side(gate, BASELINE, flashrom)
@@ -346,7 +334,7 @@ def test_gate_without_its_programs_reports_why_nothing_is_known(
     assert "no cell has call chains" in coverage_html(find_gate_coverage(*sides_of(gate)))
 
 
-def test_programs_in_another_folder_are_compared(
+def test_programs_may_be_in_another_folder(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 2))
@@ -356,11 +344,24 @@ def test_programs_in_another_folder_are_compared(
     assert [wait.function for wait in found.waits] == ["probe"]
 
 
-def test_report_has_sites_by_file(gate: Path, flashrom: Flashrom, faster: Flashrom) -> None:
+def test_report_counts_reached_sites_and_names_changed_waits(
+    gate: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))
     html = coverage_html(find_gate_coverage(*sides_of(gate)))
     assert "1 of 6 delay sites were reached by 1 cell." in html
     assert "the changed wait in probe was reached in none" in html
+
+
+def answer_of_gate(
+    gate: Path, baseline: Path, monkeypatch: pytest.MonkeyPatch, *words: str, terms: Terms = PLAIN
+) -> str:
+    """Writes the gate's decision, and returns the answer of `rig/rig coverage`."""
+    *_, paths = sides_of(gate)
+    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: paths)
+    runs = [read_results(folder) for folder in (baseline, gate / CANDIDATE)]
+    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decide(runs[:1], runs[1:], terms)))
+    return answer_of("coverage", gate, *words)
 
 
 def test_command_reads_the_calls_of_a_stored_baseline(
@@ -370,12 +371,8 @@ def test_command_reads_the_calls_of_a_stored_baseline(
     stored = gate.parent / "other" / BASELINE
     shutil.copytree(gate, stored.parent)
     shutil.rmtree(gate / BASELINE)
-    *_, paths = sides_of(gate)
-    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: paths)
-    runs = [read_results(folder) for folder in (stored, gate / CANDIDATE)]
     terms = Terms(stored=str(stored / "results.json"))
-    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decide(runs[:1], runs[1:], terms)))
-    _, second, *_ = answer_of("coverage", gate).splitlines()
+    _, second, *_ = answer_of_gate(gate, stored, monkeypatch, terms=terms).splitlines()
     assert second == "the changed wait in probe was reached in none"
 
 
@@ -383,13 +380,9 @@ def test_command_prints_the_coverage_of_a_gate(
     gate: Path, flashrom: Flashrom, faster: Flashrom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_gate(gate, flashrom, faster, faster.through("probe", 0))
-    *_, paths = sides_of(gate)
-    monkeypatch.setattr("delayrig.features.coverage.command.find_paths", lambda: paths)
-    runs = [read_results(gate / side) for side in (BASELINE, CANDIDATE)]
-    (gate / GATE_FILE).write_bytes(msgspec.json.encode(decide(runs[:1], runs[1:])))
-    first, second, *table = answer_of("coverage", gate).splitlines()
+    first, second, *table = answer_of_gate(gate, gate / BASELINE, monkeypatch).splitlines()
     assert first == "1 of 6 delay sites were reached by 1 cell"
     assert second == "the changed wait in probe was reached in none"
     assert any("probe*" in line for line in table)
-    answer = msgspec.json.decode(answer_of("coverage", gate, "--json"))
-    assert len(answer["coverages"][0]["sites"]) == 6
+    answer = answer_of_gate(gate, gate / BASELINE, monkeypatch, "--json")
+    assert len(msgspec.json.decode(answer)["coverages"][0]["sites"]) == 6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPUs with more features than the usual one: in guests, in the code of delays, in verdicts."""
+"""CPUs with more features than the default: guests, delay functions and verdicts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from delayrig.subjects.symbols import read_symbols
 from tests.rig import delay_programs as programs
 from tests.rig.builders import delays_of, make_cell, make_subject
 
-SHAPE = shape_of(make_cell())
-ASKS_THE_CPU = """\
+PLAIN_SHAPE = shape_of(make_cell())
+ADAPTIVE_DELAY = """\
 #include <cpuid.h>
 OWN int is_steady(void)
 {
@@ -74,42 +74,40 @@ def kernel_says(text: str, level: int = 6) -> KernelMessage:
     return KernelMessage(t_ns=5, level=level, text=text)
 
 
-def test_usual_guest_has_the_usual_cpu() -> None:
-    assert cpu_argument(SHAPE) == "qemu64"
-    assert "vdso=0" not in kernel_command_line(SHAPE)
+def test_guest_without_a_cpu_hazard_has_qemu64_and_the_vdso() -> None:
+    assert cpu_argument(PLAIN_SHAPE) == "qemu64"
+    assert "vdso=0" not in kernel_command_line(PLAIN_SHAPE)
 
 
 @pytest.mark.parametrize(
     ("level", "has", "lacks"),
     [("x86-64-v2", "+sse4.2", "+avx2"), ("x86-64-v3", "+avx2", "+rdrand")],
 )
-def test_guest_of_a_level_has_its_instructions_and_a_snapshot_of_its_own(
-    level: str, has: str, lacks: str
-) -> None:
+def test_cpu_level_sets_features_and_separates_snapshots(level: str, has: str, lacks: str) -> None:
     shape = shape_of(cell_of(f"cpu:{level}"))
     assert has in cpu_argument(shape).split(",")
     assert lacks not in cpu_argument(shape).split(",")
-    assert machine_of(shape) != machine_of(SHAPE)
+    assert machine_of(shape) != machine_of(PLAIN_SHAPE)
     assert level in shape.name
 
 
-def test_steady_counter_is_told_by_cpuid_and_read_by_the_kernel_alone() -> None:
+def test_invariant_tsc_sets_the_cpuid_bit_and_keeps_the_vdso_off_the_counter() -> None:
     shape = shape_of(cell_of("cpu:invariant-tsc"))
     assert cpu_argument(shape) == "qemu64,+invtsc,x-force-features=on"
     assert "vdso=0" in kernel_command_line(shape)
-    assert kernel_command_line(replace(shape, kernel_words=())) == kernel_command_line(SHAPE)
+    assert kernel_command_line(replace(shape, kernel_words=())) == kernel_command_line(PLAIN_SHAPE)
 
 
 @needs_gcc
-def test_delay_that_asks_the_cpu_in_or_below_it_says_so(tmp_path: Path) -> None:
-    program = programs.build(tmp_path, ASKS_THE_CPU, "-O2", arch=Arch.X86_64)
-    named = [programs.address_of(program, name) for name in ("delay_us", "sleep_us")]
-    asking, plain = find_in(program.read_bytes(), named).named
-    assert {each.partition(" ")[0] for each in asking.counters} == {"cpuid", "rdtsc"}
+def test_cpuid_and_rdtsc_in_or_below_a_delay_are_listed(tmp_path: Path) -> None:
+    program = programs.build(tmp_path, ADAPTIVE_DELAY, "-O2", arch=Arch.X86_64)
+    addresses = [programs.address_of(program, name) for name in ("delay_us", "sleep_us")]
+    adaptive, plain = find_in(program.read_bytes(), addresses).named
+    assert {counter.partition(" ")[0] for counter in adaptive.counters} == {"cpuid", "rdtsc"}
     assert plain.counters == ()
 
 
-def test_pass_of_such_a_program_names_the_hazard_that_shows_the_rest() -> None:
+def test_delay_that_reads_counters_names_the_hazard_that_tries_them() -> None:
     artifacts = artifacts_of(counters=("rdtsc at 0x12",))
     assert "rdtsc at 0x12" in untried_counters(cell_of(), artifacts)
     assert "cpu:invariant-tsc" in untried_counters(cell_of(), artifacts)
@@ -118,24 +116,22 @@ def test_pass_of_such_a_program_names_the_hazard_that_shows_the_rest() -> None:
 
 
 @needs_gcc
-def test_instruction_that_the_cpu_lacks_is_named_with_the_level_that_has_it(
-    tmp_path: Path,
-) -> None:
+def test_missing_instruction_is_named_with_the_level_that_has_it(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     program = programs.build(tmp_path / "parts", USES_AVX2, "-O2", arch=Arch.X86_64)
     subject = make_subject(archive=str(tmp_path / "subject.cpio"))
-    into = programs.address_of(program, "crash") - read_symbols(program).text[0]
-    said = f"x[9] trap invalid opcode ip:{BASE + into:x} sp:7ffe error:0"
-    said += f" in {program.name}[{BASE:x}+1000]"
-    told = missing_instruction([kernel_says(said)], subject)
-    assert told.startswith("vpaddd at ")
-    assert told.endswith("which the hazard cpu:x86-64-v3 has")
-    other = said.replace(program.name, "libother.so")
+    offset = programs.address_of(program, "crash") - read_symbols(program).text[0]
+    message = f"x[9] trap invalid opcode ip:{BASE + offset:x} sp:7ffe error:0"
+    message += f" in {program.name}[{BASE:x}+1000]"
+    found = missing_instruction([kernel_says(message)], subject)
+    assert found.startswith("vpaddd at ")
+    assert found.endswith("which the hazard cpu:x86-64-v3 has")
+    other = message.replace(program.name, "libother.so")
     assert missing_instruction([kernel_says(other)], subject) == "an instruction in libother.so"
     assert missing_instruction([kernel_says("clock is off", 4)], subject) == ""
 
 
-def test_information_of_the_kernel_is_no_fault_of_the_rig() -> None:
-    said = kernel_says("x[9] trap invalid opcode ip:1 sp:1 error:0 in x[0+1]")
-    assert "complains" not in rig_fault(cell_of(), artifacts_of(said))
+def test_informational_kernel_message_is_no_fault_of_the_rig() -> None:
+    message = kernel_says("x[9] trap invalid opcode ip:1 sp:1 error:0 in x[0+1]")
+    assert "complains" not in rig_fault(cell_of(), artifacts_of(message))
     assert "complains" in rig_fault(cell_of(), artifacts_of(kernel_says("off", 4)))

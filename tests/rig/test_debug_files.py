@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug packages of a local archive: addresses in a stripped program get names and lines."""
+"""Debug packages of a local archive: they give a stripped program names and lines."""
 
 import hashlib
 import shutil
@@ -59,12 +59,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     run("strip", "-o", str(program), str(whole), folder=folder)
     address = Symbols(whole.read_bytes()).function("sp_synchronize")
     assert address is not None
-    return Built(
-        program=program,
-        debug=debug,
-        build=build_id_of(program),
-        wait_address=address,
-    )
+    return Built(program=program, debug=debug, build=build_id_of(program), wait_address=address)
 
 
 def run(*words: str, folder: Path) -> None:
@@ -108,16 +103,16 @@ def deb(top: Path, name: str, version: str, build: str, debug: Path) -> str:
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with a state folder of the test's own."""
+    """Returns paths with a new state folder."""
     monkeypatch.setenv("FLASHROM_RIG_STATE", str(tmp_path / "state"))
     return find_paths()
 
 
-def provide(built: Built, paths: Paths, told: list[str]) -> None:
-    provide_debug_files("debian:trixie", [built.program], SUITE, Arch.X86_64, paths, told.append)
+def provide(built: Built, paths: Paths, log: list[str]) -> None:
+    provide_debug_files("debian:trixie", [built.program], SUITE, Arch.X86_64, paths, log.append)
 
 
-def test_place_in_a_stripped_program_has_name_and_line(
+def test_address_in_a_stripped_program_gets_name_and_line(
     built: Built, archive: str, state: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Symbols(built.program.read_bytes()).where(built.wait_address).startswith("0x")
@@ -126,17 +121,17 @@ def test_place_in_a_stripped_program_has_name_and_line(
         "fetch_debug_files",
         lambda suite, builds, arch: fetch_debug_files(suite, builds, arch, archive),
     )
-    told: list[str] = []
-    provide(built, state, told)
+    messages: list[str] = []
+    provide(built, state, messages)
     wanted = f"sp_synchronize (serprog.c:{LINE_OF_WAIT})"
     assert lines_of(built.program).where(built.wait_address) == wanted
-    assert told == ["debug files of debian:trixie"]
-    provide(built, state, told)
-    assert len(told) == 1, "it is fetched once"
+    assert messages == ["debug files of debian:trixie"]
+    provide(built, state, messages)
+    assert len(messages) == 1, "it must be fetched once"
 
 
 @pytest.mark.parametrize(
-    ("cause", "asked"),
+    ("cause", "requests"),
     [
         ("404  Not Found", 1),
         ("File not found - /d/dists/a (2: No such file or directory)", 1),
@@ -145,26 +140,26 @@ def test_place_in_a_stripped_program_has_name_and_line(
         ("503  Service Unavailable", 2),
     ],
 )
-def test_archive_without_debug_packages_is_asked_once_and_an_unreachable_one_at_each_start(
-    built: Built, state: Paths, monkeypatch: pytest.MonkeyPatch, cause: str, asked: int
+def test_archive_without_debug_packages_is_asked_once_and_an_unreachable_one_each_time(
+    built: Built, state: Paths, monkeypatch: pytest.MonkeyPatch, cause: str, requests: int
 ) -> None:
     def refuse(*_: object) -> dict[str, bytes]:
         raise NotProvidedError("debug packages", cause)
 
     monkeypatch.setattr(debug_files, "fetch_debug_files", refuse)
-    told: list[str] = []
-    provide(built, state, told)
-    provide(built, state, told)
-    said = f"debug files of debian:trixie: none ({cause}), so its places have no lines"
-    assert told == [said] * asked
+    messages: list[str] = []
+    provide(built, state, messages)
+    provide(built, state, messages)
+    message = f"debug files of debian:trixie: none ({cause}), so its places have no lines"
+    assert messages == [message] * requests
     assert lines_of(built.program).where(built.wait_address).startswith("0x")
 
 
-def test_archive_with_other_builds_alone_gives_nothing(archive: str) -> None:
+def test_archive_without_the_build_id_gives_no_debug_file(archive: str) -> None:
     assert fetch_debug_files(SUITE, ["cd" * 20], "amd64", archive) == {}
 
 
-def test_archive_that_is_not_there_is_a_reason_and_no_address(tmp_path: Path, built: Built) -> None:
+def test_missing_archive_is_reported_with_its_cause(tmp_path: Path, built: Built) -> None:
     del built  # The fixture skips the test if apt is missing.
     source = f"Types: deb\nURIs: file:{tmp_path}/no\nSuites: a\nComponents: main\nTrusted: yes\n"
     with pytest.raises(NotProvidedError) as caught:
@@ -179,7 +174,7 @@ def test_debug_file_of_another_build_is_ignored(built: Built, state: Paths) -> N
     assert debug_file_of(built.program, state.images) is None
 
 
-def test_package_is_chosen_by_build_and_not_by_name() -> None:
+def test_package_is_chosen_by_build_id() -> None:
     index = (
         "Package: a-dbgsym\nVersion: 1\nBuild-Ids: 11 22\n\n"
         "Package: a-dbgsym\nVersion: 2\nBuild-Ids: 33\n\nPackage: b\nVersion: 9\n"
@@ -189,7 +184,7 @@ def test_package_is_chosen_by_build_and_not_by_name() -> None:
 
 
 TARGETS = "http://archive.example/debian/|bookworm|oldstable||main|/etc/apt/sources.list:1|Debian\n"
-BESIDE = "http://debug.example/d/|trixie-debug|x||main|/etc/apt/sources.list:2|Debian\n"
+DEBUG_TARGET = "http://debug.example/d/|trixie-debug|x||main|/etc/apt/sources.list:2|Debian\n"
 OS_RELEASE = "ID=debian\nVERSION_CODENAME=bookworm\n"
 
 
@@ -197,18 +192,18 @@ OS_RELEASE = "ID=debian\nVERSION_CODENAME=bookworm\n"
     ("targets", "named", "uri"),
     [
         (TARGETS, "", "http://archive.example/debian-debug"),
-        (TARGETS + BESIDE, "", "http://debug.example/d/"),
+        (TARGETS + DEBUG_TARGET, "", "http://debug.example/d/"),
         (TARGETS, "http://named.example/debian/", "http://named.example/debian-debug"),
     ],
 )
-def test_debug_packages_are_beside_the_archive_or_where_apt_says(
+def test_debug_packages_are_beside_the_archive_or_in_apt(
     targets: str, named: str, uri: str
 ) -> None:
     source = derive_debug_suite("trixie", targets, OS_RELEASE, {}, named=named)
     assert f"URIs: {uri}\nSuites: trixie-debug\n" in source
 
 
-def test_scratch_folder_of_a_killed_fetch_is_one_that_the_next_start_removes(
+def test_scratch_folder_of_a_killed_fetch_has_a_name_that_later_starts_remove(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Apt:

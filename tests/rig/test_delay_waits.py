@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The delay witness: how it judges the calls that QEMU saw, and which doubts prevent a pass."""
+"""The delay witness: its judgement of the calls that QEMU saw, and its doubts."""
 
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def observed(*calls: DelayCall, clocksource: str = "tsc", **facts: Any) -> list[
         (99 * US, False, True),
     ],
 )
-def test_delay_is_judged_by_two_instructions(took_ns: int, short: bool, judged: bool) -> None:
+def test_error_of_a_delay_is_two_instructions(took_ns: int, short: bool, judged: bool) -> None:
     (wait,) = observed(call(10, took_ns))
     assert (wait.is_short, wait.is_judged) == (short, judged)
 
@@ -77,21 +77,21 @@ def test_delay_is_judged_by_two_instructions(took_ns: int, short: bool, judged: 
 @pytest.mark.parametrize(
     ("clocksource", "step_ns"), [("acpi_pm", 838), ("hpet", 1030), ("jiffies", 4_000_000)]
 )
-def test_delay_that_ends_within_a_clock_step_is_neither(clocksource: str, step_ns: int) -> None:
-    asked_us = 9000
-    took_ns = asked_us * US - step_ns - LATE_NS
-    waits = observed(call(asked_us, took_ns), clocksource=clocksource)
+def test_delay_short_by_a_clock_step_is_not_judged(clocksource: str, step_ns: int) -> None:
+    requested_us = 9000
+    took_ns = requested_us * US - step_ns - LATE_NS
+    waits = observed(call(requested_us, took_ns), clocksource=clocksource)
     assert (waits[0].is_short, waits[0].is_judged) == (False, False)
     assert ended_within_step(waits)
-    assert observed(call(asked_us, took_ns - 1), clocksource=clocksource)[0].is_short
+    assert observed(call(requested_us, took_ns - 1), clocksource=clocksource)[0].is_short
 
 
-def test_delay_shorter_than_a_step_of_its_clock_is_never_judged_good() -> None:
+def test_delay_shorter_than_a_clock_step_is_not_judged() -> None:
     (wait,) = observed(call(1, 900_000), clocksource="hpet")
     assert (wait.is_short, wait.is_judged) == (False, False)
 
 
-def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
+def test_jump_of_the_clock_widens_each_interval_by_the_jump() -> None:
     rate = made(ClockRate, monotonic_ns=10**9, raw_ns_min=0, raw_ns_max=10**9 - 5000)
     pace: Event = made(Pace, windows_behind=0)
     start: Event = made(Start, clock_step_ns=1, clock_rate_error_ppm=0)
@@ -101,7 +101,7 @@ def test_jump_of_the_clock_widens_every_interval_by_the_whole_of_it() -> None:
     assert not observe_calls_of(delays, [start, pace, rate, *guest()])[0].is_short
 
 
-def test_clock_of_a_virtual_guest_that_gains_time_excuses_no_more_than_its_rate() -> None:
+def test_clock_that_gains_time_excuses_only_its_rate() -> None:
     span_ns, gained_ns = 200_000_000, 200
     gains: Event = made(
         ClockRate,
@@ -126,7 +126,7 @@ def test_clock_of_a_virtual_guest_that_gains_time_excuses_no_more_than_its_rate(
         (1, 100_000_000, 20, False),
     ],
 )
-def test_what_the_host_did_to_cores_is_part_of_every_interval(
+def test_time_that_the_host_took_from_a_core_widens_each_interval(
     behind: int, short_ns_max: int, took_us: int, short: bool
 ) -> None:
     pace: Event = made(Pace, window_ms=100, windows_behind=behind, short_ns_max=short_ns_max)
@@ -134,38 +134,38 @@ def test_what_the_host_did_to_cores_is_part_of_every_interval(
     assert wait.is_short is short
 
 
-def test_rate_of_the_clock_excuses_what_it_explains() -> None:
+def test_rate_error_of_the_clock_excuses_a_delay_short_by_it() -> None:
     start: Event = made(Start, clock_step_ns=50, clock_rate_error_ppm=10)
     for took_ns, is_short in ((10**9 - 10_000, False), (10**9 - 10_006, True)):
         (wait,) = observe_calls_of(delays_of(call(1_000_000, took_ns)), [start, *guest()])
         assert (wait.is_short, wait.is_judged) == (is_short, is_short)
 
 
-def test_shortening_of_a_twentieth_of_ten_us_is_convicted() -> None:
+def test_delay_of_10_us_short_by_5_percent_is_convicted() -> None:
     (wait,) = observed(call(10, 9500))
     assert wait.is_short
     assert wait.visible_short_ns < 500
 
 
 @pytest.mark.parametrize(("cut_ns", "convicted"), [(-1, False), (0, True)])
-def test_cut_of_the_code_shows_beyond_its_calls_overhead(*, cut_ns: int, convicted: bool) -> None:
+def test_shortening_beyond_the_overhead_is_visible(*, cut_ns: int, convicted: bool) -> None:
     (whole,) = observed(call(100, 103_000))
     assert whole.visible_short_ns > 3000
     (cut,) = observed(call(100, 103_000 - whole.visible_short_ns - cut_ns))
     assert cut.is_short is convicted
 
 
-def test_overhead_that_hides_more_than_the_delay_leaves_it_judged() -> None:
+def test_delay_with_an_overhead_longer_than_itself_is_judged() -> None:
     (wait,) = observed(call(10, 25_000))
     assert wait.visible_short_ns > wait.requested_ns
     assert wait.is_judged
 
 
-def test_call_that_asks_for_nothing_or_was_not_seen_to_end_is_no_wait() -> None:
+def test_call_for_no_time_or_without_an_end_is_no_wait() -> None:
     assert observed(call(0, 5), call(7, None)) == []
 
 
-def test_end_at_a_site_that_a_jump_may_lead_to_convicts_nobody() -> None:
+def test_end_at_a_site_convicts_unless_setjmp_may_lead_there() -> None:
     at_site = call(10, 5, ended=End.SITE)
     assert observed(at_site)[0].is_short
     assert not observed(at_site, setjmp=True)[0].is_short
@@ -181,7 +181,7 @@ def test_conviction_names_function_thread_cores_and_call_stack() -> None:
     assert evidence.where == where
 
 
-def test_call_sites_are_convicted_apart() -> None:
+def test_each_call_site_is_convicted_separately() -> None:
     waits = observed(call(50, 1), call(50, 1, site=2), call(50, 1, site=0))
     assert [item.what for item in convict_waits(list(waits))] == [
         "a delay for core/busy.c:154 < drivers/spi25.c:67 was too short",
@@ -205,21 +205,21 @@ def test_call_sites_are_convicted_apart() -> None:
         (delays_of(call(10, 5, ended=End.SITE), call(9, 9500), setjmp=True), [NOT_SEEN_TO_END]),
     ],
 )
-def test_each_doubt_is_told(delays: Delays, doubts: list[str]) -> None:
+def test_doubts_about_delays(delays: Delays, doubts: list[str]) -> None:
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == doubts
 
 
-def test_function_that_only_may_delay_convicts_nobody_unless_its_calls_show_that_it_does() -> None:
+def test_doubtful_function_convicts_only_if_its_calls_confirm_it() -> None:
     short, long = call(5000, 4_000_000), call(20_000, 20_000_100)
     assert observed(call(5000, 45_000), doubt="two arguments") == []
     assert [wait.is_short for wait in observed(short, long, doubt="two arguments")] == [True, False]
 
 
-def test_subject_that_need_not_wait_may_ask_for_nothing() -> None:
+def test_subject_that_need_not_wait_may_make_no_calls() -> None:
     assert doubts_of(delays_of(), [], must_wait=False) == []
 
 
-def test_release_is_known_by_its_digest() -> None:
+def test_release_is_known_by_digest_or_version() -> None:
     known = "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400"
     assert is_known_release(make_subject(program_sha256=known))
     assert is_known_release(make_subject(package_version="1.3.0"))
@@ -227,14 +227,14 @@ def test_release_is_known_by_its_digest() -> None:
     assert not is_known_release(make_subject())
 
 
-def test_bus_convicts_releases_and_describes_all_else_where_delays_are_seen() -> None:
-    own, release = make_subject(), make_subject(package_version="1.4.0")
+def test_bus_witness_convicts_releases_and_describes_other_programs_if_delays_are_seen() -> None:
+    unknown, release = make_subject(), make_subject(package_version="1.4.0")
     assert bus_of(make_cell(), release) is Bus.CONVICTS
-    assert bus_of(make_cell(), own) is Bus.DESCRIBES
-    assert bus_of(make_cell(role=Role.CANARY), own) is Bus.DESCRIBES
-    assert bus_of(make_cell(lane=LaneName.LIVE), own) is Bus.DESCRIBES
-    assert bus_of(make_cell(lane=LaneName.HOST), own) is Bus.ACQUITS
-    assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), own) is Bus.CONVICTS
+    assert bus_of(make_cell(), unknown) is Bus.DESCRIBES
+    assert bus_of(make_cell(role=Role.CANARY), unknown) is Bus.DESCRIBES
+    assert bus_of(make_cell(lane=LaneName.LIVE), unknown) is Bus.DESCRIBES
+    assert bus_of(make_cell(lane=LaneName.HOST), unknown) is Bus.ACQUITS
+    assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), unknown) is Bus.CONVICTS
 
 
 def on_bus(*, longest_ns: int) -> ObservedWait:
@@ -254,10 +254,10 @@ def on_bus(*, longest_ns: int) -> ObservedWait:
         (9_000_000, [call(10_000, 10_000_100)], True),
         (10_100_000, [call(10_000, 10_000_100)], False),
         (9_000_000, [call(10_000, 8_000_000)], False),
-        (9_000_000, [], False),  # no call asked for it
+        (9_000_000, [], False),  # no call requested that much
     ],
 )
-def test_bus_that_convicts_what_lasted_long_enough_is_a_fault_of_the_rig(
+def test_bus_that_convicts_a_delay_that_was_long_enough_is_a_fault_of_the_rig(
     longest_ns: int, calls: list[DelayCall], is_fault: bool
 ) -> None:
     waits = SeenWaits(
@@ -281,15 +281,15 @@ def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> Cell
     return judge_cell(cell, chip, folder, subject=make_subject(), host_s=0, rerun="")
 
 
-def test_program_that_nobody_knows_passes_by_its_delays(tmp_path: Path) -> None:
+def test_unknown_program_passes_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(10, 10_100)))
     assert result.verdict is Verdict.PASS
     assert result.judged == ["delay-from-10us"]
-    # The call took 100 ns more than it requested: only a cut beyond that and the error shows.
+    # The call took 100 ns too long: only a shortening beyond that and the error is visible.
     assert result.smallest_visible_short_ns == 100 + LATE_NS + 2
 
 
-def test_program_that_nobody_knows_is_convicted_by_its_delays(tmp_path: Path) -> None:
+def test_unknown_program_is_convicted_by_its_delays(tmp_path: Path) -> None:
     result = result_of(tmp_path, delays_of(call(1_000_000, 45_000_000)))
     assert result.verdict is Verdict.TOO_SHORT
     (evidence,) = result.evidence
@@ -314,7 +314,7 @@ def test_program_that_nobody_knows_is_convicted_by_its_delays(tmp_path: Path) ->
         ),
     ],
 )
-def test_doubt_keeps_from_a_pass_and_a_step_of_the_clock_does_not(
+def test_doubt_prevents_a_pass_and_a_clock_step_does_not(
     tmp_path: Path, delays: Delays | None, verdict: Verdict, reason: str, unjudged: str
 ) -> None:
     result = result_of(tmp_path, delays)

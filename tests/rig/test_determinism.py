@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The conditions of repeats, and the claims that they allow."""
+"""The determinism check: the conditions of its repeats, and its answer."""
 
 import pytest
 from delayrig.base.errors import ExitCode
@@ -23,7 +23,7 @@ from tests.rig.plan_texts import checked
 CALM = Condition(loaded=False, libvirt=False, fresh=False)
 
 
-def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None:
+def test_first_shapes_have_each_number_of_cores_and_two_devices() -> None:
     cells = plan_cells(checked(read_plan(SHAPES)), seed=1)
     assert len({cell.id for cell in cells}) == len(cells)
     assert {cell.cores for cell in cells[:3]} == {1, 2, 4}
@@ -33,11 +33,10 @@ def test_shapes_have_every_number_of_cores_and_devices_among_the_first() -> None
     }
 
 
-def test_half_of_a_round_is_loaded_eight_have_every_condition_and_the_first_is_plainest() -> None:
+def test_round_has_each_condition_and_begins_with_the_plainest() -> None:
     made = [condition_of(number, has_libvirt=True) for number in range(ROUND)]
     assert sum(condition.loaded for condition in made) == ROUND // 2
     assert len(set(map(str, made[:8]))) == 8
-
     assert made[0] == CALM
 
 
@@ -49,13 +48,13 @@ def repeats_of(count: int, *, has_libvirt: bool, reset: int = 0) -> list[Repeat]
     ]
 
 
-def test_without_libvirt_nothing_is_said_of_it() -> None:
+def test_missing_libvirt_is_listed_as_untried() -> None:
     missing = untried(repeats_of(8, has_libvirt=False), has_libvirt=False)
     assert any(what.startswith("libvirt") for what in missing)
     assert "fresh snapshots" not in missing
 
 
-def test_another_host_is_never_claimed() -> None:
+def test_other_hosts_are_always_untried() -> None:
     repeats = repeats_of(ROUND, has_libvirt=True, reset=1)
     assert untried(repeats, has_libvirt=True) == ["another host"]
 
@@ -73,7 +72,7 @@ DIFFERENT, DOUBTFUL = replace(SAME, differences=["x"]), replace(SAME, doubts=["y
         ([DIFFERENT, DOUBTFUL], False, ExitCode.RIG_FAULT),
     ],
 )
-def test_gravest_repeat_decides_and_an_interrupted_check_claims_nothing(
+def test_gravest_repeat_decides_and_an_interrupted_check_is_inconclusive(
     repeats: list[Repeat], interrupted: bool, code: ExitCode
 ) -> None:
     answer = Determinism(

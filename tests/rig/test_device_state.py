@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Saved states, changed so that QEMU can load them again and keep its translations."""
+"""Saved states of QEMU, changed so that it keeps its translations when it loads them."""
 
 import struct
 
@@ -54,7 +54,7 @@ TWO = [*ONE, cpu(1, halted=1, due=1), apic(1, NOW_NS + 16)]
 SPEED = b"\x05\x12timer/icount/shift" + struct.pack(">Ihq", 2, SHIFT, 0)
 
 
-def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -> None:
+def test_cpu_sections_are_removed_and_the_icount_shift_is_added() -> None:
     whole = image(stream(*TWO))
     made = made_loadable(whole, cores=2, icount_shift=SHIFT)
     assert made is not None
@@ -79,14 +79,14 @@ def test_sections_that_make_qemu_forget_are_left_out_and_the_speed_is_put_in() -
         ONE,
     ],
 )
-def test_machine_that_would_not_go_on_as_a_new_one_is_not_reset(sections: list[bytes]) -> None:
+def test_state_that_differs_from_a_new_machine_is_refused(sections: list[bytes]) -> None:
     assert made_loadable(image(stream(*sections)), cores=2, icount_shift=SHIFT) is None
 
 
 @pytest.mark.parametrize(
     ("sections", "cores"), [(ONE, 1), ([*ONE, cpu(1, halted=1, due=0), apic(1, -1)], 2)]
 )
-def test_first_timer_may_be_due_and_others_off(sections: list[bytes], cores: int) -> None:
+def test_first_timer_may_be_due_and_the_others_off(sections: list[bytes], cores: int) -> None:
     assert made_loadable(image(stream(*sections)), cores=cores, icount_shift=SHIFT) is not None
 
 
@@ -103,5 +103,5 @@ def test_first_timer_may_be_due_and_others_off(sections: list[bytes], cores: int
     ],
     ids=["empty", "no image", "two states", "in pieces", "no state", "two streams", "no clock"],
 )
-def test_image_that_is_not_understood_is_not_used(content: bytes) -> None:
+def test_unknown_image_is_refused(content: bytes) -> None:
     assert made_loadable(content, cores=1, icount_shift=SHIFT) is None

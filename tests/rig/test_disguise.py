@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our own programs in disguise: with another version string, or without symbols."""
+"""Our own programs with another version string, or without symbols."""
 
 import shutil
 from pathlib import Path
@@ -37,11 +37,11 @@ def version(program: Path) -> str:
         ("stripped:renamed:known-bad:x", (DISGUISES, "known-bad:x")),
     ],
 )
-def test_disguises_stand_before_the_name(name: str, wanted: object) -> None:
+def test_disguises_are_prefixes_of_the_name(name: str, wanted: object) -> None:
     assert split_disguises(name) == wanted
 
 
-def test_renamed_program_says_another_version_and_keeps_its_symbols() -> None:
+def test_renamed_program_prints_another_version_and_keeps_its_symbols() -> None:
     other = disguised(PROGRAM, [RENAMED], PATHS)
     assert version(other) != version(PROGRAM)
     assert len(version(other)) == len(version(PROGRAM))

@@ -164,14 +164,14 @@ def test_readme_of_a_folder_is_one_page(folder: str) -> None:
     assert len(Document(CHECKOUT / folder / "README.md").text.splitlines()) <= 120
 
 
-def test_map_of_the_code_has_every_room() -> None:
+def test_table_of_packages_is_complete() -> None:
     page = CHECKOUT / "rig" / "README.md"
-    told = set(re.findall(r"(?m)^\| `(\w+)` \|", Document(page).text))
+    listed = set(re.findall(r"(?m)^\| `(\w+)` \|", Document(page).text))
     folders = (CHECKOUT / "rig" / "delayrig").iterdir()
-    assert told == {path.name for path in folders if (path / "__init__.py").is_file()}
+    assert listed == {path.name for path in folders if (path / "__init__.py").is_file()}
 
 
-def a_document(folder: Path, text: str) -> Document:
+def write_document(folder: Path, text: str) -> Document:
     path = folder / "page.md"
     path.write_text(text, encoding="utf-8")
     return Document(path)
@@ -186,27 +186,29 @@ def a_document(folder: Path, text: str) -> Document:
         ("`[a](b)` [c](https://e.org)\n\n    [d](e)\n", []),
     ],
 )
-def test_link_to_nothing_is_found(tmp_path: Path, text: str, broken: list[str]) -> None:
-    assert broken_links(a_document(tmp_path, text)) == broken
+def test_broken_link_is_found(tmp_path: Path, text: str, broken: list[str]) -> None:
+    assert broken_links(write_document(tmp_path, text)) == broken
 
 
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        *(("`judge/gone.py`", 1), ("`judge/gone/`", 1), ("`gone_for_good.py`", 1)),
+        ("`judge/gone.py`", 1),
+        ("`judge/gone/`", 1),
+        ("`gone_for_good.py`", 1),
         ("    rig/delayrig/verdict/trust.py", 1),
         ("`judge/judge.py` `rig/delayrig/judge/` `test_MODULE.c` `out/`", 0),
     ],
 )
-def test_file_that_is_not_there_is_found(tmp_path: Path, text: str, count: int) -> None:
-    assert len(missing_files(a_document(tmp_path, text), CHECKOUT, NAMES)) == count
+def test_name_of_a_missing_file_is_found(tmp_path: Path, text: str, count: int) -> None:
+    assert len(missing_files(write_document(tmp_path, text), CHECKOUT, NAMES)) == count
 
 
-def test_retired_word_is_found_outside_code_alone(tmp_path: Path) -> None:
+def test_retired_word_is_found_only_outside_code(tmp_path: Path) -> None:
     assert "agenda" in RETIRED
-    found = used_words(a_document(tmp_path, "The Agenda, `lanes/scheduler.py`"), RETIRED)
+    found = used_words(write_document(tmp_path, "The Agenda, `lanes/scheduler.py`"), RETIRED)
     assert found == ["agenda"]
-    assert used_words(a_document(tmp_path, "`lanes/scheduler.py`"), RETIRED) == []
+    assert used_words(write_document(tmp_path, "`lanes/scheduler.py`"), RETIRED) == []
 
 
 LINTERS = {"ruff", "mypy", "lint-imports", "clang-format"}
@@ -219,7 +221,7 @@ def hook_commands() -> list[list[str]]:
     return [hook["entry"].split() for hook in hooks if hook["language"] == "system"]
 
 
-def test_hooks_call_the_linters_that_the_tests_call() -> None:
+def test_hooks_run_the_installed_linters() -> None:
     programs = [Path(command[0]) for command in hook_commands()]
     assert {program.name for program in programs} == LINTERS
     assert {str(program.parent) for program in programs} == {".rig/venv/bin"}
@@ -227,7 +229,7 @@ def test_hooks_call_the_linters_that_the_tests_call() -> None:
     assert [name for name in LINTERS if not (here / name).is_file()] == []
 
 
-def test_hooks_name_files_that_are_there_and_mypy_looks_at_all_of_our_python() -> None:
+def test_hooks_name_existing_files_and_mypy_checks_all_python() -> None:
     words = [word for command in hook_commands() for word in command[1:] if "/" in word]
     assert "rig/pyproject.toml" in words
     assert [word for word in words if not (CHECKOUT / word).exists()] == []
@@ -272,25 +274,25 @@ def kinds() -> list[type[Kind]]:
     return [kind for union in STREAMS for kind in typing.get_args(union)]
 
 
-def test_page_has_each_kind_of_each_stream_once() -> None:
+def test_page_has_each_kind_of_event_once() -> None:
     shown = [kind for kinds in SECTIONS.values() for kind in kinds]
     # The rig converts the delay plugin's lines to `delays.jsonl`. Of the CPU plugin's lines only
     # `speed` is an event.
-    apart = {Writer.DELAY_PLUGIN, Writer.CPU_PLUGIN}
-    kept = [kind for kind in kinds() if not apart & set(kind.writers)] + [Speed]
-    assert sorted(map(str, shown)) == sorted(map(str, kept))
+    plugins = {Writer.DELAY_PLUGIN, Writer.CPU_PLUGIN}
+    expected = [kind for kind in kinds() if not plugins & set(kind.writers)] + [Speed]
+    assert sorted(map(str, shown)) == sorted(map(str, expected))
     assert len(re.findall(r"(?m)^### ", PAGE)) == len(shown)
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=name_of)
-def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
+def test_each_key_is_described(kind: type[Kind]) -> None:
     texts = {row.name: row.meaning for row in field_texts(kind)}
     assert list(texts) == [field.name for field in msgspec.structs.fields(kind)]
     assert [name for name, meaning in texts.items() if not meaning.endswith((".", ":"))] == []
 
 
 @pytest.mark.parametrize(
-    ("name", "annotation", "said"),
+    ("name", "annotation", "shown"),
     [
         ("t_ns", "Ns", "ns"),
         ("gap_ns", "int | None", "ns, signed or null"),
@@ -304,8 +306,8 @@ def test_every_key_has_a_meaning(kind: type[Kind]) -> None:
         ("count", "Count", "number"),
     ],
 )
-def test_value_is_told_by_the_unit_in_its_name(name: str, annotation: str, said: str) -> None:
-    assert unit_of(name, annotation) == said
+def test_unit_of_a_value_is_in_its_name_or_type(name: str, annotation: str, shown: str) -> None:
+    assert unit_of(name, annotation) == shown
 
 
 @pytest.mark.parametrize(
@@ -317,13 +319,13 @@ def test_value_is_told_by_the_unit_in_its_name(name: str, annotation: str, said:
         (DelaysHeader, "- `functions[].found_by` (text): How it was found."),
     ],
 )
-def test_row_of_a_key_is_below_its_kind(kind: type[Kind], row: str) -> None:
+def test_row_of_a_key_is_in_the_section_of_its_kind(kind: type[Kind], row: str) -> None:
     places = [place.start() for place in re.finditer(f"### `{name_of(kind)}`\n", PAGE)]
     ends = [(PAGE + "\n### ").index("\n### ", place + 1) for place in places]
     assert any(row in PAGE[place:end] for place, end in zip(places, ends, strict=True))
 
 
-def test_writers_are_told_once_a_section_and_the_moment_of_each_kind_once() -> None:
+def test_writers_are_named_once_a_section() -> None:
     text = " ".join(PAGE.split())
     assert "## Emulator Written by: emulator (`emulators/record/jsonl.c`), agent" in text
     assert len(re.findall(r"Written by: ", PAGE)) == len(SECTIONS)

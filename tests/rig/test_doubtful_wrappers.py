@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that may not be delays: the calls that confirm one, and the verdicts about them."""
+"""Functions that may be delays: the calls that confirm one, and the verdicts about them."""
 
 from pathlib import Path
 
@@ -35,9 +35,9 @@ int main(int argc, char **argv)
 """
 
 
-def wrapped(asked_us: int, inner_us: int, took_ns: int, *, at: int = 5000) -> list[DelayCall]:
+def wrapped(requested_us: int, inner_us: int, took_ns: int, *, at: int = 5000) -> list[DelayCall]:
     """Returns a call of the wrapper, and the sleep inside it."""
-    outer = call(asked_us, took_ns + 200, t_ns=at, end_ns=at + took_ns + 200)
+    outer = call(requested_us, took_ns + 200, t_ns=at, end_ns=at + took_ns + 200)
     inner = call(inner_us, took_ns, t_ns=at + 100, end_ns=at + 100 + took_ns, function=1)
     return [outer, replace(inner, call=2, ended=End.SITE, result=0)]
 
@@ -47,20 +47,20 @@ def seen(*calls: DelayCall) -> Delays:
     return Delays(header=header, callers={1: ["clock.c:9"]}, calls=list(calls))
 
 
-def test_sleep_that_is_short_convicts_where_its_wrapper_is_not_confirmed() -> None:
+def test_short_sleep_in_an_unconfirmed_wrapper_convicts() -> None:
     delays = seen(*wrapped(5000, 5000, 300 * US))
     waits = observe_calls_of(delays, [START, request(1 * MS)])
     assert [wait.is_short for wait in waits] == [True]
 
 
-def test_sleep_that_asks_for_less_than_its_wrapper_passes_nobody() -> None:
+def test_sleep_for_less_than_its_wrapper_requested_is_a_doubt() -> None:
     delays = seen(*wrapped(5000, 500, 501 * US))
     waits = observe_calls_of(delays, guest())
     assert [wait.is_short for wait in waits] == [False]
     assert doubts_of(delays, waits, must_wait=True) == [UNSURE]
 
 
-def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
+def test_confirmed_wrapper_is_judged_instead_of_its_sleeps() -> None:
     calls = wrapped(5000, 5000, 5001 * US) + wrapped(300, 300, 301 * US, at=9_000_000)
     delays = seen(*calls)
     waits = observe_calls_of(delays, guest())
@@ -68,12 +68,12 @@ def test_wrapper_that_is_confirmed_answers_for_its_sleeps() -> None:
     assert doubts_of(delays, waits, must_wait=True) == []
 
 
-def stopped(asked_us: int, took_us: int, *, at: int) -> list[DelayCall]:
-    """Returns a call whose sleep asks for 50 us less than the call, and lasts `took_us`."""
-    return wrapped(asked_us, asked_us - 50, took_us * US, at=at)
+def stopped(requested_us: int, took_us: int, *, at: int) -> list[DelayCall]:
+    """Returns a call that requests 50 us more than its sleep, which lasts `took_us`."""
+    return wrapped(requested_us, requested_us - 50, took_us * US, at=at)
 
 
-def test_wrapper_whose_every_call_lasted_is_no_doubt_though_stops_made_some_long() -> None:
+def test_wrapper_is_no_doubt_if_each_call_lasted_and_some_were_stopped() -> None:
     calls = stopped(1400, 1450, at=5000) + stopped(150, 25_000, at=9_000_000)
     delays = seen(*calls)
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == []
@@ -82,18 +82,18 @@ def test_wrapper_whose_every_call_lasted_is_no_doubt_though_stops_made_some_long
 @pytest.mark.parametrize(
     "calls",
     [
-        pytest.param([(1400, 1390), (1500, 25_000)], id="one was shorter than its number"),
-        pytest.param([(400, 20_000), (500, 25_000)], id="it may count something longer"),
-        pytest.param([(60, 1000), (90, 400)], id="nothing long was asked for"),
+        pytest.param([(1400, 1390), (1500, 25_000)], id="one call was too short"),
+        pytest.param([(400, 20_000), (500, 25_000)], id="its unit may be longer"),
+        pytest.param([(60, 1000), (90, 400)], id="no long call"),
     ],
 )
-def test_wrapper_that_may_have_been_too_short_is_a_doubt(calls: list[tuple[int, int]]) -> None:
-    each = [stopped(*call, at=5000 + at * 100_000_000) for at, call in enumerate(calls)]
-    delays = seen(*(call for pair in each for call in pair))
+def test_wrapper_that_may_be_too_short_is_a_doubt(calls: list[tuple[int, int]]) -> None:
+    pairs = [stopped(*call, at=5000 + at * 100_000_000) for at, call in enumerate(calls)]
+    delays = seen(*(call for pair in pairs for call in pair))
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == [UNSURE]
 
 
-def elsewhere(*, at: int) -> DelayCall:
+def in_another_thread(*, at: int) -> DelayCall:
     """Returns a sleep of 1400 us in another thread, which is long enough."""
     slept = call(1400, 1401 * US, t_ns=at, end_ns=at + 1401 * US, function=1)
     return replace(slept, thread=9, ended=End.SITE, result=0)
@@ -102,27 +102,27 @@ def elsewhere(*, at: int) -> DelayCall:
 @pytest.mark.parametrize(
     ("took_us", "doubts"),
     [
-        pytest.param([1402, 1402, 300], [UNSURE], id="a helper thread sleeps for the caller"),
-        pytest.param([3, 3, 4], [], id="the numbers are none of a delay"),
+        pytest.param([1402, 1402, 300], [UNSURE], id="one call was too short"),
+        pytest.param([3, 3, 4], [], id="much shorter than the argument"),
     ],
 )
-def test_sleeps_elsewhere_answer_for_no_delay(took_us: list[int], doubts: list[str]) -> None:
+def test_sleeps_of_another_thread_confirm_no_wrapper(took_us: list[int], doubts: list[str]) -> None:
     begins = [10_000_000 * number for number in range(1, 4)]
     outer = [
         call(1400, took * US, t_ns=at, end_ns=at + took * US)
         for at, took in zip(begins, took_us, strict=True)
     ]
-    delays = seen(*outer, *(elsewhere(at=at + 10) for at in begins))
+    delays = seen(*outer, *(in_another_thread(at=at + 10) for at in begins))
     assert doubts_of(delays, observe_calls_of(delays, guest()), must_wait=True) == doubts
 
 
-def test_sleeps_that_end_at_a_tick_confirm_where_one_was_long() -> None:
+def test_sleeps_that_end_at_a_tick_confirm_if_one_was_long() -> None:
     assert confirm([(25_000, 28_790_000), (1562, 3_967_000), (40, 3_900_000)]) == ""
     assert confirm([(1562, 3_967_000), (40, 3_900_000)]) != ""
     assert confirm([(25_000, 9_000_000), (1562, 3_967_000)]) != ""
 
 
-def test_sleep_in_a_wrapper_whose_second_argument_counts_is_read(tmp_path: Path) -> None:
+def test_wrapper_with_its_time_in_argument_1_is_found(tmp_path: Path) -> None:
     program = programs.stripped(programs.build(tmp_path, WRAPS, "-O2"))
     findings = find_in(program.read_bytes())
     (wrapper,) = findings.found
@@ -144,9 +144,9 @@ S = 1000 * MS
         [(100_000, 45 * MS), (1_000_000, 500 * MS)],
         [(0, 200), (1_000_000, S)],
     ],
-    ids=["one second", "exact", "slept", "two percent short", "half", "none asked too"],
+    ids=["one second", "exact", "sleeps", "2 % short", "half", "with a call for 0"],
 )
-def test_duration_that_follows_what_was_asked_for_confirms(calls: list[tuple[int, int]]) -> None:
+def test_duration_in_proportion_to_the_argument_confirms(calls: list[tuple[int, int]]) -> None:
     assert confirm(calls) == ""
     assert unit_of(calls) == US
 
@@ -162,9 +162,9 @@ def test_duration_that_follows_what_was_asked_for_confirms(calls: list[tuple[int
         ([(1000, 11 * MS), (100_000, 12 * MS)], "does not explain"),
         ([(20, 21_000), (21, 22_000)], "too short"),
     ],
-    ids=["none", "none asked", "far too short", "always alike", "handle", "measures", "too short"],
+    ids=["no call", "zero", "far too short", "constant", "handle", "nearly constant", "too short"],
 )
-def test_duration_that_has_other_reasons_does_not(calls: list[tuple[int, int]], why: str) -> None:
+def test_duration_of_another_cause_is_no_delay(calls: list[tuple[int, int]], why: str) -> None:
     assert why in confirm(calls)
 
 
@@ -173,20 +173,20 @@ def test_duration_that_has_other_reasons_does_not(calls: list[tuple[int, int]], 
     [[(10, 10_300), (100, 100_400)], [(10, 10_300 + 500 * n) for n in range(8)]],
     ids=["of two lengths", "many"],
 )
-def test_short_times_that_are_kept_closely_confirm(calls: list[tuple[int, int]]) -> None:
+def test_accurate_short_durations_confirm(calls: list[tuple[int, int]]) -> None:
     assert unit_of(calls) is None
     assert confirm(calls) == ""
     assert confirm(calls[:1]) == "its calls are too short to show the unit of its argument"
 
 
-def test_durations_in_proportion_confirm_though_all_are_far_too_short() -> None:
+def test_proportional_durations_confirm_even_if_far_too_short() -> None:
     calls = [(10, 3_000), (10_000, 1_300_000), (100_000, 12_100_000), (1_000_000, 123_667_000)]
     assert confirm(calls) == ""
     assert "does not explain" in confirm(calls[:2])
     assert "does not explain" in confirm([(10_000, 1_300_000), (1_000_000, 1_400_000)])
 
 
-def test_argument_in_another_unit_is_told() -> None:
+def test_argument_in_another_unit_is_a_doubt_that_names_the_unit() -> None:
     calls = [(10, 10 * MS + 60_000), (250, 250 * MS + 60_000)]
     assert unit_of(calls) == MS
     assert confirm(calls) == "its argument counts ms, not us"

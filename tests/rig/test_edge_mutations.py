@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seeded mutations of what guests and others send: they are read, or refused with a RigError."""
+"""Seeded mutations of input from outside: each is accepted, or refused with a RigError."""
 
 import itertools
 import random
@@ -50,7 +50,7 @@ def mutated(content: bytes, draws: random.Random) -> bytes:
     return content
 
 
-def read_results_again(content: bytes, folder: Path) -> None:
+def read_results_twice(content: bytes, folder: Path) -> None:
     """Checks that accepted results can be written and read again unchanged."""
     results = decode_results(content, "results.json")
     assert [own_fault(cell) for cell in results.cells] == [""] * len(results.cells)
@@ -59,7 +59,7 @@ def read_results_again(content: bytes, folder: Path) -> None:
     assert all((folder / cell.id).resolve().parent == folder.resolve() for cell in results.cells)
 
 
-def read_events_again(content: bytes, _folder: Path) -> None:
+def read_events_twice(content: bytes, _folder: Path) -> None:
     events = parse_events(content, source="the agent's events")
     assert parse_events(encode_events(events), source="the same") == events
 
@@ -74,22 +74,21 @@ def results_content(folder: Path) -> bytes:
     cell = make_cell(hazards=("busy-siblings",), cores=2)
     results = Results(run=make_run_header(), cells=[make_result(cell, evidence=[make_evidence()])])
     write_results(results, folder)
+    assert read_results(folder) == results
     return (folder / "results.json").read_bytes()
 
 
 Reader = tuple[Callable[[Path], bytes], Callable[[bytes, Path], None]]
 READERS: dict[str, Reader] = {
-    "results": (results_content, read_results_again),
-    "events": (lambda _: EVENTS, read_events_again),
+    "results": (results_content, read_results_twice),
+    "events": (lambda _: EVENTS, read_events_twice),
     "plan": (lambda _: find_plan("smoke").read_bytes(), read_plan_of),
 }
 
 
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.bounds(seconds=SECONDS)
-def test_mutated_words_of_others_are_read_or_refused(
-    name: str, tmp_path: Path, bound: Bound
-) -> None:
+def test_mutated_input_is_accepted_or_refused(name: str, tmp_path: Path, bound: Bound) -> None:
     make, read = READERS[name]
     sound = make(tmp_path)
     read(sound, tmp_path)
@@ -102,6 +101,6 @@ def test_mutated_words_of_others_are_read_or_refused(
             read(content, tmp_path)
         except RigError:
             refused += 1
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a hole in the edge
+        except Exception as error:  # noqa: BLE001 - any other exception is a finding
             pytest.fail(f"{name}, seed {seed}: {error!r}")
     assert refused > 0

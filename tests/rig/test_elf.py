@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The libraries that are packaged with a program, found for small real programs."""
+"""The search for the libraries of a program, tried on small real programs."""
 
 import platform
 import shutil
@@ -50,7 +50,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_private_libraries_are_found_from_where_their_users_lie(built: Path) -> None:
+def test_origin_in_a_path_is_the_folder_of_the_file_that_names_it(built: Path) -> None:
     closure = collect_program(str(built / "program"), ROOT)
     assert closure.program == built / "program"
     # There is one more: the C library itself needs the loader.
@@ -64,7 +64,7 @@ def test_private_libraries_are_found_from_where_their_users_lie(built: Path) -> 
     assert loader.is_file()
 
 
-def test_program_says_what_it_needs(built: Path) -> None:
+def test_elf_header_gives_machine_loader_libraries_and_paths(built: Path) -> None:
     facts = read_elf(built / "program")
     assert facts.machine == "EM_X86_64"
     assert facts.interpreter == LOADER
@@ -73,17 +73,17 @@ def test_program_says_what_it_needs(built: Path) -> None:
 
 
 def leaf_of(program: Path) -> Path:
-    """Returns the libleaf that is found for the program."""
+    """Returns the path of libleaf.so that is found for the program."""
     return collect_program(str(program), ROOT).libraries["libleaf.so"]
 
 
-def test_folder_that_lies_elsewhere_is_searched_elsewhere(built: Path, tmp_path: Path) -> None:
+def test_copied_program_uses_the_libraries_of_the_copy(built: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(built, copy)
     assert leaf_of(copy / "program") == copy / "private" / "libleaf.so"
 
 
-def test_missing_library_is_named_with_its_user(built: Path, tmp_path: Path) -> None:
+def test_missing_library_is_named_with_the_file_that_needs_it(built: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as caught:
         collect_program(str(built / "lost"), ROOT)
     assert caught.value.message == (
@@ -99,7 +99,9 @@ def test_missing_library_is_named_with_its_user(built: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("variable", ["LD_LIBRARY_PATH", "FLASHROM_RIG_LIBRARY_PATH"])
-def test_named_folders_help(built: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_library_is_found_in_a_folder_of_the_environment(
+    built: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     monkeypatch.setenv(variable, f"/nowhere:{built / 'private'}")
     assert leaf_of(built / "lost") == built / "private" / "libleaf.so"
 
@@ -107,7 +109,7 @@ def test_named_folders_help(built: Path, monkeypatch: pytest.MonkeyPatch, variab
 @pytest.mark.parametrize(
     ("flag", "first"), [("--enable-new-dtags", "named"), ("--disable-new-dtags", "private")]
 )
-def test_named_folders_come_before_the_runpath_and_after_the_rpath(
+def test_ld_library_path_comes_before_runpath_and_after_rpath(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str, first: str
 ) -> None:
     for folder in ("private", "named"):
@@ -120,7 +122,7 @@ def test_named_folders_come_before_the_runpath_and_after_the_rpath(
     assert str(found) in run("ldd", program).stdout
 
 
-def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path) -> None:
+def test_library_for_another_machine_is_skipped(built: Path, tmp_path: Path) -> None:
     wrong, right = tmp_path / "wrong", tmp_path / "right"
     for folder in (wrong, right):
         shutil.copytree(built / "private", folder)
@@ -132,7 +134,7 @@ def test_library_for_another_machine_is_passed_over(built: Path, tmp_path: Path)
     assert leaf_of(program) == right / "libleaf.so"
 
 
-def test_static_program_needs_nothing(built: Path) -> None:
+def test_static_program_needs_no_library(built: Path) -> None:
     closure = collect_program(str(built / "static"), ROOT)
     assert (closure.interpreter, closure.libraries) == (None, {})
 
@@ -145,7 +147,7 @@ def patch_machine(path: Path, machine: int) -> Path:
 
 
 @pytest.mark.parametrize(("machine", "name"), [(8, "EM_MIPS"), (22, "EM_S390")])
-def test_program_for_another_machine_is_refused_by_name(
+def test_program_for_another_machine_is_refused_and_names_it(
     built: Path, tmp_path: Path, machine: int, name: str
 ) -> None:
     program = tmp_path / "program"
@@ -154,10 +156,8 @@ def test_program_for_another_machine_is_refused_by_name(
         collect_program(str(patch_machine(program, machine)), ROOT)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x7fELF", b"#!/bin/sh\nexec flashrom\n", b"plain text\n", bytes(4096)]
-)
-def test_file_that_is_no_elf_is_refused(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"#!/bin/sh\nexec flashrom\n", b"plain text\n", bytes(4096)])
+def test_file_that_is_not_elf_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "script"
     with pytest.raises(BadInputError, match="No such file"):
         collect_program(str(path), ROOT)
@@ -166,8 +166,8 @@ def test_file_that_is_no_elf_is_refused(tmp_path: Path, content: bytes) -> None:
         collect_program(str(path), ROOT)
 
 
-@pytest.mark.parametrize("size", [20, 64, 1000, 5000])
-def test_program_cut_short_is_refused(built: Path, tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("size", [0, 4, 20, 64, 1000, 5000])
+def test_truncated_program_is_refused(built: Path, tmp_path: Path, size: int) -> None:
     path = tmp_path / "cut"
     path.write_bytes((built / "program").read_bytes()[:size])
     with pytest.raises(BadInputError, match="not an ELF program"):
@@ -198,7 +198,7 @@ def other_root(tmp_path: Path) -> Path:
     return root
 
 
-def test_loader_of_a_merged_usr_is_found_without_the_link(other_root: Path) -> None:
+def test_loader_is_found_below_usr_without_the_link_to_it(other_root: Path) -> None:
     closure = collect_program("/usr/sbin/flashrom", other_root)
     assert closure.interpreter == ("/lib64/ld-own.so", other_root / "usr/lib64/ld-own.so")
 
@@ -219,7 +219,7 @@ def test_missing_loader_is_named(other_root: Path) -> None:
         collect_program("/usr/sbin/flashrom", other_root)
 
 
-def test_named_folders_of_the_host_are_not_those_of_another_root(
+def test_ld_library_path_of_the_host_is_ignored_in_another_root(
     other_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = other_root / "usr/lib/x86_64-linux-gnu"
@@ -231,7 +231,7 @@ def test_named_folders_of_the_host_are_not_those_of_another_root(
             collect_program("/usr/sbin/flashrom", other_root)
 
 
-def test_folders_of_the_roots_own_configuration_are_searched(other_root: Path) -> None:
+def test_folders_in_ld_so_conf_of_the_root_are_searched(other_root: Path) -> None:
     (other_root / "usr/lib/x86_64-linux-gnu").rename(other_root / "extra")
     configuration = other_root / "etc" / "ld.so.conf.d" / "extra.conf"
     configuration.parent.mkdir(parents=True)
@@ -240,14 +240,14 @@ def test_folders_of_the_roots_own_configuration_are_searched(other_root: Path) -
     assert closure.libraries["libleaf.so"] == other_root / "extra" / "libleaf.so.1.0"
 
 
-def test_links_that_run_in_circles_are_given_up(other_root: Path) -> None:
+def test_circular_links_are_refused(other_root: Path) -> None:
     (other_root / "a").symlink_to("/b")
     (other_root / "b").symlink_to("/a")
     with pytest.raises(BadInputError):
         collect_program("/a", other_root)
 
 
-def test_rpath_of_the_program_finds_libraries_of_its_libraries(tmp_path: Path) -> None:
+def test_rpath_of_the_program_applies_to_its_libraries(tmp_path: Path) -> None:
     b, a = "int b(void) { return 0; }", "int b(void); int a(void) { return b(); }"
     inner = compiled(tmp_path, "lib/libb.so", b, "-shared", "-Wl,-soname,libb.so")
     outer = compiled(tmp_path, "lib/liba.so", a, "-shared", "-Wl,-soname,liba.so", str(inner))
@@ -255,22 +255,22 @@ def test_rpath_of_the_program_finds_libraries_of_its_libraries(tmp_path: Path) -
     linked = (str(outer), f"-Wl,-rpath-link,{tmp_path}/lib", "-Wl,-rpath,$ORIGIN/lib")
     compiled(tmp_path, "program", main, "-Wl,--disable-new-dtags", *linked)
     assert read_elf(tmp_path / "program").needed == ("liba.so", "libc.so.6")
-    assert "libb.so" in collect_program(str(tmp_path / "program"), Path("/")).libraries
+    assert "libb.so" in collect_program(str(tmp_path / "program"), ROOT).libraries
 
 
-def test_library_needed_by_its_path_is_taken_from_there(tmp_path: Path) -> None:
+def test_library_that_is_needed_by_path_is_found_at_that_path(tmp_path: Path) -> None:
     library = compiled(tmp_path, "liba.so", "int a(void) { return 0; }", "-shared")
     compiled(tmp_path, "program", "int a(void); int main(void) { return a(); }", str(library))
-    assert collect_program(str(tmp_path / "program"), Path("/")).libraries[str(library)] == library
+    assert collect_program(str(tmp_path / "program"), ROOT).libraries[str(library)] == library
 
 
-def test_object_that_is_not_linked_is_refused(tmp_path: Path) -> None:
+def test_unlinked_object_is_refused(tmp_path: Path) -> None:
     unlinked = compiled(tmp_path, "program.o", "int main(void) { return 0; }", "-c")
     with pytest.raises(BadInputError, match="not linked"):
         read_elf(unlinked)
 
 
-def test_linker_in_a_named_folder_is_taken_with_its_library(
+def test_loader_in_a_folder_of_the_environment_is_used(
     built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     linker = tmp_path / Path(LOADER).name
@@ -280,7 +280,7 @@ def test_linker_in_a_named_folder_is_taken_with_its_library(
     assert closure.interpreter == (LOADER, linker)
 
 
-def test_loader_of_musl_is_its_c_library_as_well(tmp_path: Path) -> None:
+def test_loader_of_musl_is_also_its_c_library(tmp_path: Path) -> None:
     name = "ld-musl-x86_64.so.1"
     options = ("-nostdlib", "-Wl,-soname,libc.so", "-shared", "-fPIC")
     loader = compiled(tmp_path, "beside/libc.so", DEEP, *options)

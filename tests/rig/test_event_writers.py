@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The source of each writer, and the lines its unit tests expect, agree with the definitions."""
+"""The writers of events, and the lines that their unit tests expect, match the definitions."""
 
 import ast
 import inspect
@@ -91,7 +91,7 @@ def _on_line(body: str, bodies: dict[str, str], inner: tuple[str, ...]) -> Itera
             yield from _on_line(bodies[match[1]], bodies, inner)
 
 
-def noted_by_agent(source: str) -> Printed:
+def reported_by_agent(source: str) -> Printed:
     """Finds the events that a C file of the agent passes to `report.c`."""
     found: Printed = {}
     for match in re.finditer(r'report_moment\(\s*[^,]+,\s*"(\w+)",\s*(?:"(\w+)"|NULL)', source):
@@ -110,7 +110,7 @@ def loops_of_agent(source: str) -> Printed:
     return {kind: ["t_ns", *keys] for kind in kinds}
 
 
-def noted_by_session(folder: Path) -> Iterator[tuple[str, set[str]]]:
+def written_by_session(folder: Path) -> Iterator[tuple[str, set[str]]]:
     """Yields each event that a module of the host lane's session writes, with the keys it gives."""
     for path in sorted(folder.glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -146,15 +146,12 @@ def agent_prints() -> Printed:
     sources = read_agent()
     found = printed_by_lines(sources["report.c"])
     for source in sources.values():
-        found |= noted_by_agent(source)
+        found |= reported_by_agent(source)
     return found
 
 
 PRINTED: dict[Writer, tuple[object, Printed]] = {
-    Writer.EMULATOR: (
-        events.Event,
-        printed_by_calls(read("emulators", "record", "jsonl.c")),
-    ),
+    Writer.EMULATOR: (events.Event, printed_by_calls(read("emulators", "record", "jsonl.c"))),
     Writer.AGENT: (events.Event, agent_prints()),
     Writer.LIBRARY_CLIENT: (
         events.Event,
@@ -194,11 +191,11 @@ def test_source_prints_the_kinds_and_keys_of_the_definition(writer: Writer) -> N
     assert {kind: fault for kind, fault in faults.items() if fault} == {}
 
 
-def test_session_notes_the_kinds_and_keys_of_the_definition() -> None:
+def test_session_writes_the_kinds_and_keys_of_the_definition() -> None:
     defined = written_by(Writer.SESSION, events.Event)
-    noted = list(noted_by_session(CHECKOUT / "rig" / "delayrig" / "lanes" / "host"))
-    assert {kind for kind, _ in noted} == set(defined)
-    for kind, keys in noted:
+    written = list(written_by_session(CHECKOUT / "rig" / "delayrig" / "lanes" / "host"))
+    assert {kind for kind, _ in written} == set(defined)
+    for kind, keys in written:
         assert keys <= set(defined[kind].__struct_fields__), kind
 
 
@@ -212,7 +209,7 @@ def test_session_notes_the_kinds_and_keys_of_the_definition() -> None:
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )
-def test_lines_that_unit_tests_expect_of_a_writer_are_events(
+def test_lines_in_unit_tests_of_writers_are_events(
     decoder: msgspec.json.Decoder[Kind], test: tuple[str, str], count: int
 ) -> None:
     lines = lines_in(read("tests", "unit", *test))
@@ -220,7 +217,7 @@ def test_lines_that_unit_tests_expect_of_a_writer_are_events(
     assert all(isinstance(decoder.decode(line), Kind) for line in lines)
 
 
-def test_each_kind_has_a_name_of_its_own_in_its_stream_a_writer_and_a_meaning() -> None:
+def test_kinds_have_unique_names_in_a_stream_a_writer_and_a_description() -> None:
     for union in STREAMS:
         names = [name_of(kind) for kind in kinds_of(union)]
         assert sorted(set(names)) == sorted(names)
@@ -230,12 +227,12 @@ def test_each_kind_has_a_name_of_its_own_in_its_stream_a_writer_and_a_meaning() 
             assert (inspect.getdoc(kind) or "").endswith("."), kind
 
 
-def test_source_of_every_writer_is_there() -> None:
+def test_source_of_each_writer_exists() -> None:
     assert set(SOURCES) == set(Writer)
     assert [path for path in SOURCES.values() if not (CHECKOUT / path).exists()] == []
 
 
-def test_key_or_kind_that_nobody_defined_is_found() -> None:
+def test_undefined_key_or_kind_is_found() -> None:
     renamed = read("emulators", "record", "jsonl.c").replace('"busy_left_ns"', '"left_ns"')
     spi = written_by(Writer.EMULATOR, events.Event)["spi"]
     assert fault_of(spi, printed_by_calls(renamed)["spi"]) == "unknown: ['left_ns']"

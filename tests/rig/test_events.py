@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The streams of a cell are merged by time; each source keeps its order."""
+"""Events: reading, and merging the streams of a cell by time."""
 
 from pathlib import Path
 
@@ -39,6 +39,7 @@ def merged(left: list[Event], right: list[Event]) -> list[Event]:
     return parse_events(merge_events(as_lines(left), as_lines(right)), source="both")
 
 
+OTHER_VERSION = as_lines([started(wake=None)]).strip().replace(b'"schema":1', b'"schema":2')
 LATE_BUSY = busy("0x20", start=10, until=90)
 """A busy period that began at 10 ns; the line before it was read at 20 ns."""
 
@@ -65,7 +66,7 @@ def test_streams_are_merged_by_time(left: list[Event], right: list[Event], order
     assert merged(left, right) == [next(rest[side]) for side in order.split()]
 
 
-def test_merged_lines_are_those_of_their_writers_to_the_byte() -> None:
+def test_merged_lines_are_unchanged_bytes() -> None:
     spaced = b'{ "ev": "stops",  "count": 3, "t_ns": 1 }'
     other = b'{"schema":1,"ev":"guest","t_ns":2,"kernel":"\\u00e4","version":"","machine":"",'
     other += b'"cores":1,"cmdline":"a\\"b","clocksource":"tsc"}'
@@ -97,9 +98,10 @@ def test_merged_lines_are_those_of_their_writers_to_the_byte() -> None:
         (b'{"ev":"accept","t_ns":"5"}', "Expected `int`, got `str`"),
         (b'{"ev":"window","t_ns":1}', "Invalid value 'window'"),
         (b'{"ev":"\xff","t_ns":1}', "utf-8"),
+        (OTHER_VERSION, r"Invalid enum value 2 - at `\$.schema`"),
     ],
 )
-def test_line_that_does_not_fit_is_a_lost_guest_by_its_place(line: bytes, fault: str) -> None:
+def test_malformed_line_is_a_lost_guest_and_its_place_is_named(line: bytes, fault: str) -> None:
     good = as_lines([agent(1)])
     bad = good + line + b"\n" + good
     with pytest.raises(LostGuestError, match=f"^the agent's events, line 2: .*{fault}"):
@@ -110,34 +112,31 @@ def test_line_that_does_not_fit_is_a_lost_guest_by_its_place(line: bytes, fault:
         parse_events(bad, source="it")
 
 
-def test_stream_of_another_version_is_a_lost_guest() -> None:
-    line = as_lines([started(wake=None)]).replace(b'"schema":1', b'"schema":2')
-    with pytest.raises(LostGuestError, match=r"Invalid enum value 2 - at `\$.schema`"):
-        parse_events(line, source="it")
-    with pytest.raises(LostGuestError):  # a line that is cut short
+def test_last_line_that_is_cut_short_is_a_lost_guest() -> None:
+    with pytest.raises(LostGuestError):
         parse_events(as_lines([agent(1), agent(2)])[:-4], source="it")
 
 
-def test_trace_of_the_plugin_has_kinds_of_its_own() -> None:
+def test_trace_of_the_cpu_plugin_has_other_kinds_than_events() -> None:
     (begin,) = parse_trace(encode_events([made(TraceStart, api=4)]), source="it")
     assert isinstance(begin, TraceStart)
     with pytest.raises(LostGuestError, match="line 1"):
         parse_trace(as_lines([emulator(1)]), source="it")
 
 
-def test_version_stands_first_where_a_line_has_one() -> None:
+def test_version_is_the_first_key_of_a_line_that_has_one() -> None:
     lines = as_lines([started(wake=None), guest(), agent(1)]).splitlines()
     assert [line.partition(b",")[0] for line in lines] == [b'{"schema":1'] * 2 + [b'{"ev":"stops"']
     assert parse_events(b"\n".join(lines), source="it") == [started(wake=None), guest(), agent(1)]
 
 
-def test_key_that_may_be_missing_is_left_out_where_it_says_nothing() -> None:
+def test_optional_key_is_left_out_if_it_has_its_default() -> None:
     assert as_lines([made(SubjectStart, t_ns=5)]) == b'{"ev":"subject_start","t_ns":5}\n'
-    told = as_lines([made(SubjectStart, t_ns=5, cpus="0-1")])
-    assert told == b'{"ev":"subject_start","t_ns":5,"cpus":"0-1"}\n'
+    pinned = as_lines([made(SubjectStart, t_ns=5, cpus="0-1")])
+    assert pinned == b'{"ev":"subject_start","t_ns":5,"cpus":"0-1"}\n'
 
 
-def test_time_is_that_of_being_read_or_begun() -> None:
+def test_time_of_an_event_is_when_it_was_read_or_began() -> None:
     assert event_time_ns(agent(5)) == 5
     assert event_time_ns(serprog("NOP", empty=1, read=6)) == 6
     assert event_time_ns(emulator(7)) == 7
@@ -145,7 +144,7 @@ def test_time_is_that_of_being_read_or_begun() -> None:
     assert event_time_ns(busy("0x20", start=9, until=11)) == 9
 
 
-def test_events_of_a_kind_and_the_first_of_them() -> None:
+def test_events_are_found_by_kind() -> None:
     events = [made(Accept, t_ns=1), agent(2), agent(3)]
     assert of_kind(events, Stops) == events[1:]
     assert first(events, Stops) == needed(events, Stops) == events[1]
@@ -154,7 +153,7 @@ def test_events_of_a_kind_and_the_first_of_them() -> None:
         needed(events, Moved)
 
 
-def test_requests_are_all_that_a_client_asked_for_and_transactions_what_reached_the_part() -> None:
+def test_requests_are_all_of_a_client_and_transactions_those_to_the_part() -> None:
     asked = [serprog("NOP", empty=1, read=2), emulator(3), cycle("READ", read=4)]
     events = [made(Accept), *asked, made(Disconnect)]
     assert requests(events) == asked
@@ -162,7 +161,7 @@ def test_requests_are_all_that_a_client_asked_for_and_transactions_what_reached_
     assert [type(event) for event in transactions(events)] == [Spi, Cycle]
 
 
-def test_folder_without_events_or_with_one_without_a_time_is_a_lost_guest(tmp_path: Path) -> None:
+def test_folder_with_missing_or_malformed_events_is_a_lost_guest(tmp_path: Path) -> None:
     with pytest.raises(LostGuestError, match="No such file"):
         read_folder(tmp_path)
     (tmp_path / "events.jsonl").write_bytes(as_lines([agent(1)]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exit codes by verdict; subjects that did not end; parts that the archive did not provide."""
+"""Exit codes by verdict; subjects at the time limit; parts that the archive did not provide."""
 
 import itertools
 
@@ -54,20 +54,20 @@ def result(verdict: Verdict, expect: Expect = Expect.PASS, role: Role = Role.MEA
     return make_result(verdict=verdict, expect=expect.value, role=role.value)
 
 
-def test_table_names_every_verdict() -> None:
+def test_headings_of_the_table_are_all_verdicts() -> None:
     assert sorted(HEADINGS.split()) == sorted(verdict.value for verdict in Verdict)
 
 
 @pytest.mark.parametrize(("role", "expect"), list(itertools.product(Role, Expect)))
 def test_verdict_expectation_and_role_give_the_exit_code(role: Role, expect: Expect) -> None:
     row = dict(zip(HEADINGS.split(), TABLES[role][expect].split(), strict=True))
-    got = {name: str(int(result(Verdict(name), expect, role).exit_code)) for name in row}
-    assert got == row
+    codes = {name: str(int(result(Verdict(name), expect, role).exit_code)) for name in row}
+    assert codes == row
 
 
 @pytest.mark.parametrize("lane", ["live", "host"])
 @pytest.mark.parametrize("role", Role)
-def test_doubt_in_real_time_is_a_doubt_whatever_the_cell_was_for(role: Role, lane: str) -> None:
+def test_inconclusive_cell_in_real_time_is_a_doubt_in_any_role(role: Role, lane: str) -> None:
     made = make_result(
         verdict=Verdict.INCONCLUSIVE, expect=Expect.TOO_SHORT.value, role=role.value, lane=lane
     )
@@ -85,7 +85,7 @@ BLIND = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
 @pytest.mark.parametrize(
     ("cells", "code"),
     [
-        # The gravest cell counts, wherever it stands.
+        # The gravest cell decides, in any position.
         ([SKIPPED, PASS, DOUBT, UNSAFE, FAULT], 99),
         ([FAULT, UNSAFE, DOUBT, PASS, SKIPPED], 99),
         ([SKIPPED, PASS, DOUBT, UNSAFE], 1),
@@ -107,7 +107,7 @@ BLIND = result(Verdict.PASS, Expect.TOO_SHORT, Role.CANARY)
         ([PASS] * 20 + [FAULT, UNSAFE], 1),
         ([PASS] * 20 + [FAULT, DOUBT], 4),
         ([SKIPPED] * 100 + [PASS] * 5 + [FAULT], 99),
-        # Canaries and controls must not be lost, and must do what they are for.
+        # Canaries and controls must not be lost, and must have their expected verdict.
         *(
             ([PASS] * 100 + [result(Verdict.INFRA_ERROR, role=role)], 99)
             for role in (Role.CANARY, Role.CONTROL, Role.FLOOR)
@@ -123,13 +123,9 @@ def test_run_has_the_exit_code_of_its_gravest_cell(cells: list[CellResult], code
 
 @pytest.mark.parametrize(
     ("verdict", "code"),
-    [
-        (ContrastVerdict.SEEN, 0),
-        (ContrastVerdict.MISSING, 1),
-        (ContrastVerdict.UNJUDGED, 4),
-    ],
+    [(ContrastVerdict.SEEN, 0), (ContrastVerdict.MISSING, 1), (ContrastVerdict.UNJUDGED, 4)],
 )
-def test_missing_contrast_counts_as_a_conviction(verdict: ContrastVerdict, code: int) -> None:
+def test_missing_contrast_counts_as_unsafe(verdict: ContrastVerdict, code: int) -> None:
     contrasts = [make_contrast("a", "b", verdict)]
     assert exit_code_of_run([PASS], contrasts) == code
     assert exit_code_of_run([FAULT], contrasts) == 99
@@ -143,13 +139,13 @@ def lost(role: Role = Role.MEASURE, expect: Expect = Expect.PASS) -> CellResult:
 
 
 @pytest.mark.parametrize("expect", Expect)
-def test_cell_that_the_archive_lacks_is_skipped_whatever_was_expected(expect: Expect) -> None:
+def test_cell_that_the_archive_lacks_is_skipped_with_any_expectation(expect: Expect) -> None:
     assert lost(expect=expect).exit_code == ExitCode.SKIPPED
     assert exit_code_of_run([lost(expect=expect), result(Verdict.PASS)]) == ExitCode.PASS
 
 
 @pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
-def test_one_canary_and_one_control_that_work_are_enough(role: Role) -> None:
+def test_one_working_canary_and_one_working_control_are_enough(role: Role) -> None:
     canary = result(Verdict.TOO_SHORT, Expect.TOO_SHORT, Role.CANARY)
     control = result(Verdict.PASS, Expect.PASS, Role.CONTROL)
     cells = [canary, control, result(Verdict.PASS)]
@@ -158,12 +154,12 @@ def test_one_canary_and_one_control_that_work_are_enough(role: Role) -> None:
     assert exit_code_of_run([*others, lost(role)]) == ExitCode.RIG_FAULT
 
 
-def test_run_that_measured_nothing_is_skipped_though_its_canary_works() -> None:
+def test_run_without_measured_cells_is_skipped_even_if_its_canary_works() -> None:
     canary = result(Verdict.TOO_SHORT, Expect.TOO_SHORT, Role.CANARY)
     assert exit_code_of_run([canary, lost(), lost()]) == ExitCode.SKIPPED
 
 
-def test_contrast_with_a_cell_that_was_not_provided_is_not_asked_for() -> None:
+def test_contrast_with_a_cell_that_was_not_provided_is_left_out() -> None:
     contrasts = [Contrast(cell="a", subject="x", against="y", reason="", cpu_at_least=2.0)]
     ours = make_result(make_cell(name="a", subject="x"))
     theirs = make_result(make_cell(name="a", subject="y"))
@@ -184,22 +180,24 @@ SAME, OTHERS = reads(*[0] * 9), reads(*range(9))
 
 
 @pytest.mark.parametrize(
-    ("asked", "timed_out", "unfinished"),
+    ("commands", "timed_out", "unfinished"),
     [(SAME, True, False), (OTHERS, True, True), (OTHERS, False, False)],
 )
-def test_new_commands_are_work(asked: list[Event], timed_out: bool, unfinished: bool) -> None:
+def test_subject_is_unfinished_if_its_time_ended_during_new_commands(
+    commands: list[Event], timed_out: bool, unfinished: bool
+) -> None:
     ended = changed([subject_end(100)], SubjectEnd, timed_out=timed_out)
-    assert is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended]) == unfinished
+    assert is_unfinished([made(SubjectStart, t_ns=0), *commands, *ended]) == unfinished
 
 
-WHAT = "flashrom of trixie for i386"
-MISSING = NotProvided(what=WHAT, cause="Mirror sync in progress?")
+PART_NAME = "flashrom of trixie for i386"
+MISSING = NotProvided(what=PART_NAME, cause="Mirror sync in progress?")
 
 
 def skipped(cell: CellResult) -> CellResult:
     """Returns the cell as skipped, since the archive did not provide a part of it."""
     return msgspec.structs.replace(
-        cell, verdict=Verdict.SKIPPED, reason=f"not provided: {WHAT}", not_provided=WHAT
+        cell, verdict=Verdict.SKIPPED, reason=f"not provided: {PART_NAME}", not_provided=PART_NAME
     )
 
 
@@ -213,11 +211,11 @@ def measured(subject: str, name: str = "a") -> CellResult:
     return make_result(make_cell(name=name, subject=subject))
 
 
-def test_it_is_told_once_with_its_cause_and_its_cells() -> None:
+def test_missing_part_is_reported_once_with_its_cause_and_its_cells() -> None:
     cells = [skipped(measured("x", "a")), skipped(measured("x", "b")), CANARY, CONTROL]
     (line,) = not_provided_lines([run_of(*cells), run_of(*cells[2:])])
     assert "2 cells were skipped" in line
-    assert WHAT in line
+    assert PART_NAME in line
     assert MISSING.cause in line
     assert line.count("a.x") == 1
     assert report_of_run(run_of(*cells)).lines[1:] == [line]
@@ -236,23 +234,20 @@ NEW, OLD = measured("new"), measured("old")
         ([OLD], [skipped(NEW)], Outcome.DOUBT),
     ],
 )
-def test_gate_passes_over_what_neither_side_got_and_tells_it(
+def test_gate_ignores_a_part_that_neither_side_got_and_reports_it(
     baseline: list[CellResult], candidate: list[CellResult], outcome: Outcome
 ) -> None:
     other = msgspec.structs.replace(skipped(CANARY), id="canary-i386.canary-bus.62mips")
     decision = decide([run_of(*baseline)], [run_of(*candidate, CANARY, CONTROL, other)])
     assert decision.outcome is outcome
-    assert any(WHAT in line for line in decision.lines)
+    assert any(PART_NAME in line for line in decision.lines)
 
 
-def test_gate_without_a_canary_that_works_is_a_fault() -> None:
+def test_gate_without_a_working_canary_is_a_fault_of_the_rig() -> None:
     decision = decide([run_of(OLD)], [run_of(NEW, skipped(CANARY), CONTROL)])
     assert decision.outcome is Outcome.RIG_FAULT
 
 
-def test_cells_need_their_own_architecture_alone() -> None:
+def test_cell_needs_guest_and_subject_of_its_architecture_only() -> None:
     cell = make_cell(subject="debian:trixie")
-    assert needs_of(cell) == [
-        (Need.GUEST, cell.arch),
-        (Need.SUBJECT, ("debian:trixie", cell.arch)),
-    ]
+    assert needs_of(cell) == [(Need.GUEST, cell.arch), (Need.SUBJECT, ("debian:trixie", cell.arch))]

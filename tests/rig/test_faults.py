@@ -42,7 +42,7 @@ FAULT = re.compile(
 )
 
 
-def make_scene(**changes: Any) -> Scenario:
+def make_scenario(**changes: Any) -> Scenario:
     """Returns a write through a link that loses a byte, with the changes."""
     plain = Scenario(
         seed=1,
@@ -69,16 +69,16 @@ def left(scenario: Scenario, **changes: Any) -> Left:
     return msgspec.structs.replace(plain, **changes)
 
 
-def test_scene_follows_from_seed_and_number() -> None:
+def test_scenario_depends_only_on_seed_and_number() -> None:
     assert draw_scenario(1, 7) == SCENARIOS[7] != draw_scenario(2, 7)
 
 
-def test_faults_are_words_that_the_emulator_takes() -> None:
+def test_faults_have_the_syntax_of_the_emulator() -> None:
     assert [scenario.fault for scenario in SCENARIOS if not FAULT.fullmatch(scenario.fault)] == []
     assert not [scenario for scenario in SCENARIOS if "p=0.000000" in scenario.fault]
 
 
-def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None:
+def test_campaign_has_each_fault_equally_often_and_each_part_with_each_job() -> None:
     assert set(Counter(scenario.kind for scenario in SCENARIOS).values()) == {50}
     assert {(s.chip, s.job) for s in SCENARIOS} == {(c, j) for c in CHIPS for j in JOBS}
     assert {scenario.differs for scenario in SCENARIOS if scenario.job is Job.VERIFY} == {
@@ -87,29 +87,29 @@ def test_campaign_has_every_kind_of_fault_alike_and_every_part_and_job() -> None
     }
 
 
-def test_scene_suits_its_fault_and_its_part() -> None:
+def test_scenario_fits_its_fault_and_its_part() -> None:
     stuck = [scenario for scenario in SCENARIOS if scenario.kind is FaultKind.STUCK_WIP]
     assert {scenario.job for scenario in stuck} == {Job.WRITE, Job.ERASE}
-    # Releases refuse a part that is not on SPI, unless the programmer offers delays of its own.
+    # Releases refuse a part that is not on SPI, unless the programmer has its own delays.
     native = {(scenario.chip in CYCLE_CHIPS, scenario.native_delay) for scenario in SCENARIOS}
     assert native == {(True, True), (False, True), (False, False)}
 
 
-def test_write_changes_one_stretch_and_verify_at_most_one_byte() -> None:
-    before = content_before(make_scene(), SIZE)
-    written = file_content(make_scene(), SIZE)
+def test_written_file_differs_in_one_range_and_verified_file_in_one_byte() -> None:
+    before = content_before(make_scenario(), SIZE)
+    written = file_content(make_scenario(), SIZE)
     at, end = CHANGED_OFFSET_BYTES, CHANGED_OFFSET_BYTES + CHANGED_BYTES
     assert (written[:at], written[end:]) == (before[:at], before[end:])
     assert written[at:end] != before[at:end]
-    verify = make_scene(job=Job.VERIFY)
+    verify = make_scenario(job=Job.VERIFY)
     assert file_content(verify, SIZE) == before
-    other = file_content(make_scene(job=Job.VERIFY, differs=True), SIZE)
+    other = file_content(make_scenario(job=Job.VERIFY, differs=True), SIZE)
     assert sum(one != two for one, two in zip(other, before, strict=True)) == 1
 
 
 def flipped(job: Job) -> bytes:
     """Returns the right content of the part, except for its last byte."""
-    right = content_after(make_scene(job=job), SIZE)
+    right = content_after(make_scenario(job=job), SIZE)
     return right[:-1] + bytes([right[-1] ^ 1])
 
 
@@ -131,13 +131,15 @@ ENDS: list[tuple[dict[str, Any], dict[str, Any], End]] = [
 ]
 
 
-@pytest.mark.parametrize(("scene", "changes", "end"), ENDS)
-def test_end_of_a_run_is_told(scene: dict[str, Any], changes: dict[str, Any], end: End) -> None:
-    scenario = make_scene(**scene)
+@pytest.mark.parametrize(("scenario_changes", "changes", "end"), ENDS)
+def test_run_is_classified_by_what_it_left(
+    scenario_changes: dict[str, Any], changes: dict[str, Any], end: End
+) -> None:
+    scenario = make_scenario(**scenario_changes)
     assert classify(scenario, left(scenario, **changes), SIZE) is end
 
 
-def test_findings_are_what_no_fault_excuses() -> None:
+def test_only_excused_ends_are_no_findings() -> None:
     excused = [End.DONE, End.REFUSED, End.MISLED, End.SLOW]
     assert [end for end in End if not is_finding(end)] == excused
 
@@ -202,7 +204,7 @@ def test_table_counts_ends_by_fault_and_subject() -> None:
         ([], 1, False),
     ],
 )
-def test_flashrom_is_at_work_while_it_asks_for_more_than_the_status(
+def test_flashrom_is_at_work_if_it_recently_sent_more_than_status_reads(
     names: list[str], ago_s: int, at_work: bool, tmp_path: Path
 ) -> None:
     ended_ns = 100 * SECOND
@@ -219,18 +221,18 @@ def test_work_long_before_the_last_requests_does_not_count(tmp_path: Path) -> No
     assert not campaign.was_at_work(tmp_path / "events", 6)
 
 
-def test_run_that_has_no_time_is_refused() -> None:
+def test_time_limit_of_0_is_refused() -> None:
     assert "--limit-s" in refusal_of("faults", "--limit-s", "0")
 
 
-def test_command_that_makes_a_run_again_names_subject_seed_number_and_limit() -> None:
+def test_rerun_command_names_subject_seed_number_and_limit() -> None:
     (scenario,) = campaign.scenarios_of(3, range(17, 18))
     assert campaign.rerun_command("path:a b", scenario, 5) == (
         "rig/rig faults --subject 'path:a b' --seed 3 --run 17 --limit-s 5"
     )
 
 
-def test_campaign_is_not_written_over_another(tmp_path: Path) -> None:
+def test_existing_campaign_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "faults.json").write_text("[]")
     refusal = refusal_of("faults", "--subject", "debian:nothing", "--out", tmp_path)
     assert "holds a run already" in refusal

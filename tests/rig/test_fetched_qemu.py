@@ -20,10 +20,10 @@ class Archive:
 
     def __init__(self, program: str) -> None:
         self.program = program
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
 
     def unpack(self, suite: str, packages: list[str], folder: Path, *, release: str = "") -> None:
-        self.asked.append((suite, release))
+        self.requests.append((suite, release))
         if not release:
             raise NotProvidedError(packages[0], "Unable to locate package")
         place = folder / "usr" / "bin" / QEMU
@@ -51,12 +51,12 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_backports_give_what_the_release_does_not_have_and_later_runs_have_it(
+def test_missing_package_is_fetched_from_backports_once(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = Archive(WORKS)
     assert provide(archive, tmp_path, monkeypatch) == ["QEMU for riscv64"]
-    assert archive.asked == [("bookworm", ""), ("bookworm-backports", "bookworm")]
+    assert archive.requests == [("bookworm", ""), ("bookworm-backports", "bookworm")]
     last = Path(os.environ["PATH"].split(os.pathsep)[-1])
     assert (last / QEMU).is_file()
     assert (last / "qemu-bundle/usr/bin" / QEMU).is_file()
@@ -64,15 +64,15 @@ def test_backports_give_what_the_release_does_not_have_and_later_runs_have_it(
     assert provide(archive, tmp_path, monkeypatch) == []
 
 
-def test_installed_one_is_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_qemu_is_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path / QEMU).write_text(WORKS)
     (path / QEMU).chmod(0o755)
     archive = Archive(WORKS)
     assert provide(archive, tmp_path, monkeypatch) == []
-    assert archive.asked == []
+    assert archive.requests == []
 
 
-def test_one_that_does_not_run_here_is_not_provided_and_says_why(
+def test_qemu_that_does_not_run_is_not_provided_and_its_error_is_the_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NotProvidedError) as raised:
@@ -81,6 +81,6 @@ def test_one_that_does_not_run_here_is_not_provided_and_says_why(
     assert QEMU not in os.environ["PATH"]
 
 
-def test_qemu_of_set_up_is_not_asked_for(tmp_path: Path) -> None:
+def test_qemu_that_set_up_installs_is_not_fetched(tmp_path: Path) -> None:
     paths = Paths(checkout=find_paths().checkout, state=tmp_path)
     provide_qemu(Arch.ARMHF, paths, lambda _: pytest.fail("fetched"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of runs: a cell's time beside the least, and the outcomes of each flashrom by part."""
+"""Figures of runs: time compared with the floor, and outcomes by part and flashrom."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ OURS = timed(6 * SECOND, chip_busy_ns=5 * SECOND, overshoot_ns=3 * MS, transfers
 THEIRS = timed(9 * SECOND, cell={"subject": TRIXIE}, chip_busy_ns=5 * SECOND)
 
 
-def test_ratio_is_that_to_busy_time_and_floor() -> None:
+def test_ratio_is_total_time_to_busy_time_plus_floor() -> None:
     (row,) = time_rows(run_of(OURS, floor(1 * SECOND)), beside=TRIXIE)
     assert (row.total_ns, row.chip_busy_ns, row.floor_ns) == (6 * SECOND, 5 * SECOND, SECOND)
     assert row.ratio == 1.0
@@ -52,13 +52,13 @@ def test_ratio_is_kept_to_a_hundredth_of_a_percent(total_ns: int, ratio: float) 
     assert time_rows(run_of(cell, floor(SECOND)), beside=TRIXIE)[0].ratio == ratio
 
 
-def test_every_subject_stands_beside_the_same_cell_of_the_other() -> None:
+def test_each_row_has_the_time_of_the_other_subject_in_the_same_cell() -> None:
     rows = time_rows(run_of(OURS, THEIRS), beside=TRIXIE)
     assert [row.beside_ns for row in rows] == [9 * SECOND, 9 * SECOND]
     assert [row.beside_ns for row in time_rows(run_of(OURS, THEIRS), beside="other")] == [None] * 2
 
 
-def test_cell_of_another_corner_is_not_the_same_and_its_floor_is() -> None:
+def test_cell_of_another_corner_has_the_same_floor_only() -> None:
     drawn = timed(7 * SECOND, cell={"corner": "draw:1"}, chip_busy_ns=6 * SECOND)
     (row, _) = time_rows(run_of(drawn, THEIRS, floor(SECOND)), beside=TRIXIE)
     assert (row.beside_ns, row.ratio) == (None, 1.0)
@@ -77,12 +77,12 @@ def test_cell_of_another_corner_is_not_the_same_and_its_floor_is() -> None:
         {"verdict": Verdict.INFRA_ERROR},
     ],
 )
-def test_floor_of_other_work_or_one_that_failed_is_none(changes: dict[str, Any]) -> None:
+def test_floor_of_another_cell_or_that_failed_is_ignored(changes: dict[str, Any]) -> None:
     (row,) = time_rows(run_of(OURS, floor(SECOND, **changes)), beside=TRIXIE)
     assert (row.floor_ns, row.ratio, row.floor_transfers) == (None, None, None)
 
 
-def test_cells_that_measured_nobody_have_no_row() -> None:
+def test_cells_without_a_measurement_have_no_row() -> None:
     judging = [timed(SECOND, cell={"role": role}) for role in Role if role is not Role.MEASURE]
     skipped = timed(0, verdict=Verdict.SKIPPED)
     assert time_rows(run_of(*judging, skipped), beside=TRIXIE) == []
@@ -104,13 +104,13 @@ def test_command_prints_a_line_for_each_cell(kept: Path) -> None:
     assert lines[2][11] == "1.500"
 
 
-def test_command_says_of_a_fast_cell_that_it_was_wrong(tmp_path: Path) -> None:
+def test_command_prints_the_verdict_of_a_cell_that_failed(tmp_path: Path) -> None:
     corrupt = timed(SECOND, verdict=Verdict.CORRUPT)
     write_results(run_of(corrupt, floor(SECOND)), tmp_path)
     assert "corrupt" in answer_of("times", tmp_path, "--no-color").splitlines()[1].split()
 
 
-def test_command_gives_the_same_rows_as_json_with_units_in_their_keys(kept: Path) -> None:
+def test_command_prints_the_rows_as_json_with_units_in_keys(kept: Path) -> None:
     rows = json.loads(answer_of("times", kept, "--json"))
     assert [row["ratio"] for row in rows] == [1.0, 1.5]
     assert rows[0]["floor_ns"] == SECOND
@@ -142,7 +142,7 @@ UNLIKE = [
     make_result(make_cell(job=Job.READ)),
     make_result(make_cell(job=Job.WRITE), verdict=Verdict.TOO_SHORT),
 ]
-OF_ERASE = [(Job.ERASE, Corner.TYP), (Job.ERASE, Corner.MAX)]
+BOTH_ERASES = [(Job.ERASE, Corner.TYP), (Job.ERASE, Corner.MAX)]
 
 
 @pytest.mark.parametrize(
@@ -155,15 +155,15 @@ OF_ERASE = [(Job.ERASE, Corner.TYP), (Job.ERASE, Corner.MAX)]
         # Failed jobs are named with their corner if the other one passed.
         (jobs((Job.WRITE, Corner.MAX)), "op_failed: write (max)"),
         (jobs((Job.WRITE, Corner.TYP), (Job.WRITE, Corner.MAX)), "op_failed: write"),
-        (jobs(*OF_ERASE, (Job.VERIFY, Corner.TYP)), "op_failed: erase, verify (typ)"),
+        (jobs(*BOTH_ERASES, (Job.VERIFY, Corner.TYP)), "op_failed: erase, verify (typ)"),
         (UNLIKE, "corrupt: erase; too_short: write"),
     ],
 )
-def test_outcome_of_a_part_names_what_failed(cells: list[CellResult], text: str) -> None:
+def test_outcome_of_a_part_names_failed_jobs(cells: list[CellResult], text: str) -> None:
     assert outcome(cells) == text
 
 
-def test_parts_stand_by_bus_and_name_and_subjects_in_the_order_of_the_run() -> None:
+def test_parts_are_sorted_by_bus_and_name_and_subjects_as_in_the_run() -> None:
     cells = [
         make_result(make_cell(chip=chip, subject=subject), bus=bus)
         for chip, bus in (("SST39SF040", "parallel"), ("W25Q64JV", "spi"), ("at25", "spi"))
@@ -177,14 +177,12 @@ def test_parts_stand_by_bus_and_name_and_subjects_in_the_order_of_the_run() -> N
     ]
 
 
-def test_canaries_are_no_parts_of_the_table() -> None:
+def test_canaries_are_not_in_the_table_of_parts() -> None:
     canary = make_result(make_cell(role=Role.CANARY), verdict=Verdict.TOO_SHORT)
     assert part_rows(run_of(canary)) == []
 
 
-def test_table_names_subjects_with_the_version_that_any_of_their_cells_tells(
-    tmp_path: Path,
-) -> None:
+def test_table_has_the_version_that_any_cell_of_the_subject_knows(tmp_path: Path) -> None:
     unknown = make_result(make_cell(job=Job.READ), subject=SubjectFacts(name="bundled"))
     known = make_result(make_cell(), subject=SubjectFacts(name="bundled", version="1.2"))
     lines = ["| part | bus | bundled (1.2) |", "| --- | --- | --- |", "| GD25Q16C | spi | ok |"]

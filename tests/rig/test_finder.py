@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Delay functions of stripped programs: sure and doubtful ones, and functions that only look so."""
+"""Delay functions of stripped programs: certain ones, doubtful ones, and look-alikes."""
 
 import random
 import shutil
@@ -29,6 +29,7 @@ from tests.rig import delay_programs as programs
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
 ARCHES = programs.ARCHES
+ARCHES_64 = [arch for arch in ARCHES if arch.values != (Arch.I386,)]
 BUILDS = {
     "O0": ("-O0",),
     "O2": ("-O2",),
@@ -89,46 +90,44 @@ def read(
     """Builds and strips the program; returns the findings, and the names of their functions."""
     program = programs.build(folder, source, *(options or ("-O2",)), arch=arch)
     findings = find_in(programs.stripped(program, arch).read_bytes())
-    return findings, programs.names_of(program, [each.address for each in findings.found])
+    return findings, programs.names_of(program, [delay.address for delay in findings.found])
 
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("options", BUILDS.values(), ids=BUILDS.keys())
-def test_a_short_and_a_long_delay_are_found_in_any_build(
+def test_both_delays_are_found_in_each_build(
     tmp_path: Path, arch: Arch, options: tuple[str, ...]
 ) -> None:
     findings, names = read(tmp_path, programs.USES_BOTH, *options, arch=arch)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.doubt for each in findings.found} == {""}
-    assert all(each.returns for each in findings.found)
-    assert {(each.argument, each.unit_ns) for each in findings.found} == {(0, 1000)}
+    assert {delay.doubt for delay in findings.found} == {""}
+    assert all(delay.returns for delay in findings.found)
+    assert {(delay.argument, delay.unit_ns) for delay in findings.found} == {(0, 1000)}
 
 
 @pytest.mark.parametrize("options", STATIC)
-def test_delays_of_a_static_program_are_found_by_its_system_calls(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
+def test_delays_of_a_static_program_are_found(tmp_path: Path, options: tuple[str, ...]) -> None:
     findings, names = read(tmp_path, programs.USES_BOTH, *options)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.doubt for each in findings.found} == {""}
+    assert {delay.doubt for delay in findings.found} == {""}
 
 
 @pytest.mark.parametrize("options", STATIC)
-def test_direct_waits_of_a_static_program_are_its_library_s_sleeps(
+def test_direct_sleep_of_a_static_program_is_named(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     findings, _ = read(tmp_path, DIRECT_SLEEP, *options)
-    assert ("nanosleep", "") in {(each.called, each.why_not) for each in findings.direct}
+    assert ("nanosleep", "") in {(wait.called, wait.why_not) for wait in findings.direct}
 
 
-def test_wait_that_makes_its_own_system_call_is_not_taken_for_the_library_s(tmp_path: Path) -> None:
+def test_own_system_call_is_not_named_as_a_library_function(tmp_path: Path) -> None:
     findings, names = read(tmp_path, OWN_SYSTEM_CALL, "-O2", "-static")
     assert names == ["poll_us", "sleep_us"]
-    assert "nanosleep" not in {each.called for each in findings.direct}
+    assert "nanosleep" not in {wait.called for wait in findings.direct}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_code_with_marked_targets_of_jumps_is_read_alike(tmp_path: Path, arch: Arch) -> None:
+def test_delays_are_found_in_code_with_branch_protection(tmp_path: Path, arch: Arch) -> None:
     option = "-mbranch-protection=standard" if arch is Arch.ARM64 else "-fcf-protection=full"
     _, names = read(tmp_path, programs.USES_BOTH, "-O2", option, arch=arch)
     assert names == ["poll_us", "sleep_us"]
@@ -137,8 +136,8 @@ def test_code_with_marked_targets_of_jumps_is_read_alike(tmp_path: Path, arch: A
 BOTH = ["poll_us", "sleep_us"]
 PROGRAMS = {
     "functions that only look like delays": (programs.DECOYS, ["-O0", "-O2", "-Os"], BOTH),
-    "one that others are a part of": (programs.ONE_FOR_BOTH, ["-O0", "-O2"], ["delay"]),
-    "both behind a pointer": (programs.POINTED_AT, ["-O2"], BOTH),
+    "short and long delay in one function": (programs.ONE_FOR_BOTH, ["-O0", "-O2"], ["delay"]),
+    "both called through a pointer": (programs.POINTED_AT, ["-O2"], BOTH),
 }
 
 
@@ -179,24 +178,22 @@ def test_answer_does_not_depend_on_what_was_asked_before(tmp_path: Path) -> None
     assert outer_first[7] == (False, False)
 
 
-def test_numbers_that_callers_ask_for_are_told(tmp_path: Path) -> None:
+def test_constant_arguments_of_callers_are_listed(tmp_path: Path) -> None:
     findings, _ = read(tmp_path, programs.USES_BOTH)
-    assert sorted(each.asks for each in findings.found) == [(10, 100), (10000, 1000000)]
-    assert {each.return_sites for each in findings.found} == {()}
+    assert sorted(delay.asks for delay in findings.found) == [(10, 100), (10000, 1000000)]
+    assert {delay.return_sites for delay in findings.found} == {()}
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
-def test_function_that_ends_in_another_file_is_told_with_what_follows_its_calls(
-    tmp_path: Path, arch: Arch
-) -> None:
+@pytest.mark.parametrize("arch", ARCHES_64)
+def test_function_that_ends_in_another_file_has_return_sites(tmp_path: Path, arch: Arch) -> None:
     findings, _ = read(tmp_path, programs.LIBRARY_CALLS, arch=arch)
-    jumping = [each for each in findings.found if not each.returns]
+    jumping = [delay for delay in findings.found if not delay.returns]
     assert len(jumping) == 2
-    assert {len(each.return_sites) for each in jumping} == {2}
-    assert sum(bool(each.return_sites) for each in findings.found) == 2
+    assert {len(delay.return_sites) for delay in jumping} == {2}
+    assert sum(bool(delay.return_sites) for delay in findings.found) == 2
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
+@pytest.mark.parametrize("arch", ARCHES_64)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, level: str) -> None:
     """On i386 gcc passes their argument in any register, so they are not found there."""
@@ -207,10 +204,10 @@ def test_functions_of_one_source_file_are_found(tmp_path: Path, arch: Arch, leve
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_every_way_to_sleep_is_known(tmp_path: Path, arch: Arch, level: str) -> None:
+def test_each_sleeping_library_function_is_known(tmp_path: Path, arch: Arch, level: str) -> None:
     findings, names = read(tmp_path, programs.LIBRARY_CALLS, level, arch=arch)
     assert names == ["until_then", "with_poll", "with_select", "with_usleep"]
-    assert sorted(each.unit_ns for each in findings.found) == [1000, 1000, 1000, 1_000_000]
+    assert sorted(delay.unit_ns for delay in findings.found) == [1000, 1000, 1000, 1_000_000]
     assert findings.direct == ()
 
 
@@ -222,14 +219,14 @@ def test_calibrated_loop_is_found_with_a_doubt(tmp_path: Path, arch: Arch, level
     assert "it counts" in findings.found[0].doubt
 
 
-def test_delay_that_is_chosen_when_it_is_loaded_is_found(tmp_path: Path) -> None:
+def test_delay_that_is_chosen_at_load_time_is_found(tmp_path: Path) -> None:
     findings, names = read(tmp_path, programs.CHOSEN_AT_LOAD)
     assert names == ["poll_us", "sleep_us"]
-    assert {each.asks for each in findings.found} == {(10, 1000000)}
+    assert {delay.asks for delay in findings.found} == {(10, 1000000)}
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_wait_that_a_status_may_end_is_found_with_a_doubt(tmp_path: Path, level: str) -> None:
+def test_wait_that_also_polls_a_status_is_found_with_a_doubt(tmp_path: Path, level: str) -> None:
     findings, names = read(tmp_path, programs.STATUS_WAIT, level)
     assert names == ["until_ready"]
     assert findings.found[0].doubt == "it also calls through a pointer"
@@ -239,14 +236,12 @@ def doubts(folder: Path, source: str, *options: str, arch: Arch) -> dict[str, st
     """Returns the doubt about each function that is found."""
     program = programs.build(folder, source, *options, arch=arch)
     found = find_in(programs.stripped(program, arch).read_bytes()).found
-    return {programs.names_of(program, [each.address])[0]: each.doubt for each in found}
+    return {programs.names_of(program, [delay.address])[0]: delay.doubt for delay in found}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
-def test_wait_since_before_the_call_is_found_with_a_doubt(
-    tmp_path: Path, arch: Arch, level: str
-) -> None:
+def test_wait_from_an_earlier_time_is_doubtful(tmp_path: Path, arch: Arch, level: str) -> None:
     found = doubts(tmp_path, programs.SINCE_BEFORE, level, arch=arch)
     doubted = {name for name, doubt in found.items() if SINCE_BEFORE in doubt}
     assert doubted == set(found) - {"sleep_us", "poll_us"}
@@ -255,9 +250,7 @@ def test_wait_since_before_the_call_is_found_with_a_doubt(
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
-def test_nap_of_a_number_of_its_own_at_most_is_found_with_a_doubt(
-    tmp_path: Path, arch: Arch, level: str
-) -> None:
+def test_sleep_with_an_upper_limit_is_doubtful(tmp_path: Path, arch: Arch, level: str) -> None:
     found = doubts(tmp_path, programs.CAPPED_NAPS, level, arch=arch)
     doubted = {name for name, doubt in found.items() if CAPPED in doubt}
     assert doubted == {"nap", "nap_itself", "nap_of_library", "nap_awake"} == set(found)
@@ -265,24 +258,22 @@ def test_nap_of_a_number_of_its_own_at_most_is_found_with_a_doubt(
 
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
-def test_delay_in_parts_or_with_a_margin_is_not_doubted(
-    tmp_path: Path, arch: Arch, level: str
-) -> None:
+def test_delay_in_parts_has_neither_doubt(tmp_path: Path, arch: Arch, level: str) -> None:
     found = doubts(tmp_path, programs.IN_PARTS, level, arch=arch)
     assert not [doubt for doubt in found.values() if SINCE_BEFORE in doubt or CAPPED in doubt]
     assert set(found) >= {"with_margin", "goes_on", "by_a_helper"}
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_waits_without_a_function_are_listed(tmp_path: Path, arch: Arch) -> None:
+def test_inlined_waits_are_listed_as_direct(tmp_path: Path, arch: Arch) -> None:
     findings, names = read(tmp_path, programs.INLINED, arch=arch)
     assert names == []
-    called = [(each.called, each.asks) for each in findings.direct]
+    called = [(wait.called, wait.asks) for wait in findings.direct]
     assert called == [("nanosleep", None), ("usleep", 50000), ("poll", 25), ("select", None)]
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_function_that_is_given_a_pointer_to_a_time_is_no_delay(tmp_path: Path, arch: Arch) -> None:
+def test_function_with_a_pointer_to_the_time_is_no_delay(tmp_path: Path, arch: Arch) -> None:
     findings, names = read(tmp_path, programs.GIVEN_A_POINTER, arch=arch)
     assert names == []
     (wait,) = findings.direct
@@ -290,12 +281,12 @@ def test_function_that_is_given_a_pointer_to_a_time_is_no_delay(tmp_path: Path, 
     assert len(wait.return_sites) == 1 + (arch is not Arch.I386)
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
-def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, arch: Arch) -> None:
+@pytest.mark.parametrize("arch", ARCHES_64)
+def test_unit_of_an_argument_is_found_or_a_doubt(tmp_path: Path, arch: Arch) -> None:
     program = programs.build(tmp_path, programs.OTHER_UNITS, "-O2", arch=arch)
     units = {
-        read_symbols(program).name(each.address): (each.argument_bits, each.unit_ns, each.doubt)
-        for each in find_in(programs.stripped(program, arch).read_bytes()).found
+        read_symbols(program).name(delay.address): (delay.argument_bits, delay.unit_ns, delay.doubt)
+        for delay in find_in(programs.stripped(program, arch).read_bytes()).found
     }
     doubt = "the unit of its argument is unknown"
     assert units == {
@@ -308,62 +299,57 @@ def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, ar
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
-def test_function_that_is_given_a_moment_is_no_delay(tmp_path: Path, level: str) -> None:
+def test_function_with_an_absolute_time_is_no_delay(tmp_path: Path, level: str) -> None:
     findings, names = read(tmp_path, programs.A_MOMENT, level)
     assert names == []
-    assert [each.called for each in findings.direct if not each.why_not] == ["clock_nanosleep"]
+    assert [wait.called for wait in findings.direct if not wait.why_not] == ["clock_nanosleep"]
 
 
-def test_clock_that_is_read_around_a_sleep_until_a_moment_is_no_wait_of_its_own(
-    tmp_path: Path,
-) -> None:
+def test_clock_read_around_a_sleep_to_an_absolute_time_is_no_wait(tmp_path: Path) -> None:
     findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
     assert names == []
-    assert [(each.called, each.why_not) for each in findings.direct] == [("clock_nanosleep", "")]
+    assert [(wait.called, wait.why_not) for wait in findings.direct] == [("clock_nanosleep", "")]
 
 
-@pytest.mark.parametrize("arch", [Arch.X86_64, Arch.ARM64])
-def test_function_behind_a_pointer_is_known_to_end_in_another_file(
-    tmp_path: Path, arch: Arch
-) -> None:
+@pytest.mark.parametrize("arch", ARCHES_64)
+def test_function_behind_a_pointer_may_end_in_another_file(tmp_path: Path, arch: Arch) -> None:
     findings, names = read(tmp_path, programs.ENDS_ELSEWHERE, arch=arch)
     assert names == ["ends_elsewhere"]
     (found,) = findings.found
     assert (bool(found.returns), found.return_sites, found.leaves) == (True, (), True)
 
 
-def test_filling_between_instructions_looks_at_no_memory(tmp_path: Path) -> None:
+def test_padding_between_instructions_is_no_memory_access(tmp_path: Path) -> None:
     _, names = read(tmp_path, programs.FILLED_UP)
     assert names == ["filled_us"]
 
 
-def test_function_that_is_known_is_watched_in_code_that_nobody_reads(tmp_path: Path) -> None:
+def test_named_function_of_an_unsupported_machine_is_watched(tmp_path: Path) -> None:
     content = bytearray(programs.build(tmp_path, programs.USES_BOTH, "-O2").read_bytes())
     content[E_MACHINE_AT] = EM_ARM
     findings = find_in(bytes(content), [0x1234])
     assert (findings.found, findings.direct) == ((), ())
-    assert [(each.address, each.leaves) for each in findings.named] == [(0x1234, True)]
+    assert [(delay.address, delay.leaves) for delay in findings.named] == [(0x1234, True)]
 
 
-def test_program_that_waits_for_nothing_has_no_delay(tmp_path: Path) -> None:
+def test_program_without_waits_has_no_delay(tmp_path: Path) -> None:
     findings, names = read(tmp_path, "int main(void) { return 0; }")
     assert (names, findings.direct) == ([], ())
 
 
-def test_what_was_found_is_kept_by_the_file_and_what_was_known(tmp_path: Path) -> None:
+def test_findings_are_cached_by_file_and_named_addresses(tmp_path: Path) -> None:
     bare = programs.stripped(programs.build(tmp_path, programs.USES_BOTH, "-O2"))
     first = read_findings(bare, (), tmp_path / "kept")
     (file,) = (tmp_path / "kept").iterdir()
-    again = find_in(bare.read_bytes())
-    kept = unsealed(file.read_bytes()) or b""
-    assert msgspec.json.decode(kept, type=Findings) == first == again
+    cached = unsealed(file.read_bytes()) or b""
+    assert msgspec.json.decode(cached, type=Findings) == first == find_in(bare.read_bytes())
     named = read_findings(bare, (first.found[0].address,), tmp_path / "kept")
     assert named.named == first.found[:1]
     assert len(list((tmp_path / "kept").iterdir())) == 2
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_damaged_file_that_was_kept_is_read_anew(
+def test_damaged_cache_is_replaced(
     tmp_path: Path, harm: Callable[[Path, random.Random], None]
 ) -> None:
     bare = programs.stripped(programs.build(tmp_path, programs.USES_BOTH, "-O2"))
@@ -405,7 +391,7 @@ BUILT = {
 
 
 @pytest.mark.parametrize("name", BUILT)
-def test_function_of_the_symbol_is_found_without_it(name: str, tmp_path: Path) -> None:
+def test_default_delay_is_found_without_its_symbol(name: str, tmp_path: Path) -> None:
     arch, built = BUILT[name]
     if not built.is_file() or not programs.compiles(arch):
         pytest.skip("set-up builds it")
@@ -416,7 +402,7 @@ def test_function_of_the_symbol_is_found_without_it(name: str, tmp_path: Path) -
     assert bool(found.doubt) == ("calibrated" in name)
 
 
-KNOWN = {
+KNOWN_DELAYS = {
     "73d8e8076561977615d8c46c9feaf425d3cc8c333a5820c5228d0c973ad3b400": [0x449B0, 0x44A20],
     "218b1c8dd9d685927d09ee92b1bad9efa15028b3ef9e6e916ccf18afc474e16d": [0x24C10, 0x24C90],
     "1393db0b6530bb78a7e20a0fb93be93e4437abc0b8e94005dc4331f944142cc6": [0x31460, 0x31500],
@@ -433,8 +419,8 @@ is internal_sleep(), which programmers also call, with 10000.
 """
 
 
-def parts() -> dict[str, Path]:
-    """Returns the installed programs and libraries, by digest."""
+def fetched_files() -> dict[str, Path]:
+    """Returns the programs and libraries of packages that were fetched, by digest."""
     images = find_paths().images
     found = [
         *(images / "subjects").glob(f"*/{PARTS}{PROGRAM}"),
@@ -443,25 +429,25 @@ def parts() -> dict[str, Path]:
     return {digest.of_file(path): path for path in found}
 
 
-@pytest.mark.parametrize("sha256", KNOWN)
-def test_both_delays_are_found_without_a_doubt_and_nothing_else(sha256: str) -> None:
-    part = parts().get(sha256)
+@pytest.mark.parametrize("sha256", KNOWN_DELAYS)
+def test_only_both_delays_of_a_packaged_flashrom_are_found_without_a_doubt(sha256: str) -> None:
+    part = fetched_files().get(sha256)
     if part is None:
         pytest.skip("fetched when a run first needs it")
     findings = find_in(part.read_bytes())
-    assert [each.address for each in findings.found] == KNOWN[sha256]
-    assert {each.doubt for each in findings.found} == {""}
-    assert {each.return_sites for each in findings.found} == {()}
-    assert [(each.called, each.asks) for each in findings.direct if each.argument >= 0] == [
+    assert [delay.address for delay in findings.found] == KNOWN_DELAYS[sha256]
+    assert {delay.doubt for delay in findings.found} == {""}
+    assert {delay.return_sites for delay in findings.found} == {()}
+    assert [(wait.called, wait.asks) for wait in findings.direct if wait.argument >= 0] == [
         ("sleep", 1),
         ("usleep", 50000),
     ]
 
 
-def test_addresses_that_profiles_know_are_among_these() -> None:
-    known = {key: at for profile in read_profiles() for key, at in profile.delay_address.items()}
-    assert known
-    assert all(address in KNOWN[sha256] for sha256, address in known.items())
+def test_delay_addresses_in_profiles_are_in_the_table() -> None:
+    found = [pair for profile in read_profiles() for pair in profile.delay_address.items()]
+    assert found
+    assert all(address in KNOWN_DELAYS[sha256] for sha256, address in found)
 
 
 # Functions by name, in debug information.
@@ -477,7 +463,7 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def apart(whole: Path, tmp_path: Path) -> tuple[Path, Path]:
+def separate(whole: Path, tmp_path: Path) -> tuple[Path, Path]:
     """Returns the stripped program and its debug information."""
     debug = tmp_path / "program.debug"
     subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
@@ -488,7 +474,7 @@ def expected(whole: Path) -> dict[str, int]:
     return {NAME: programs.address_of(whole, NAME)}
 
 
-def test_dwarf_of_a_file_without_symbols_tells(whole: Path, tmp_path: Path) -> None:
+def test_function_is_found_by_dwarf_without_symbols(whole: Path, tmp_path: Path) -> None:
     bare = tmp_path / "no-symbols"
     options = ["--strip-all", "--keep-section=.debug_*"]
     subprocess.run(["objcopy", *options, whole, bare], check=True)
@@ -496,33 +482,31 @@ def test_dwarf_of_a_file_without_symbols_tells(whole: Path, tmp_path: Path) -> N
     assert debug_functions(bare, [NAME]) == expected(whole)
 
 
-def test_file_of_the_same_build_id_in_a_named_folder_tells(
-    whole: Path, apart: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_debug_file_is_found_by_build_id_in_a_named_folder(
+    whole: Path, separate: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bare, debug = apart
+    bare, debug = separate
     assert debug_functions(bare, [NAME]) == {}
     shutil.copyfile(debug, programs.place_of_debug_file(bare, tmp_path / "debug"))
     monkeypatch.setenv(DEBUG_PATH, str(tmp_path / "debug"))
     assert debug_functions(bare, [NAME]) == expected(whole)
 
 
-def test_file_that_a_link_names_tells(whole: Path, apart: tuple[Path, Path]) -> None:
-    bare, debug = apart
+def test_debug_file_is_found_by_debug_link(whole: Path, separate: tuple[Path, Path]) -> None:
+    bare, debug = separate
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", bare], check=True)
     assert debug_functions(bare, [NAME]) == {}
     shutil.copyfile(debug, bare.parent / debug.name)
     assert debug_functions(bare, [NAME]) == expected(whole)
 
 
-def test_debug_information_of_another_build_tells_nothing(
-    apart: tuple[Path, Path], tmp_path: Path
-) -> None:
-    bare, debug = apart
+def test_debug_file_of_another_build_is_unused(separate: tuple[Path, Path], tmp_path: Path) -> None:
+    bare, debug = separate
     subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", bare], check=True)
     other = programs.build(tmp_path / "other", programs.DECOYS, "-O2", "-g", "-Wl,--build-id")
     shutil.copyfile(other, bare.parent / debug.name)
     assert debug_functions(bare, [NAME]) == {}
 
 
-def test_name_that_is_not_there_is_not_found(whole: Path) -> None:
+def test_unknown_function_has_no_address(whole: Path) -> None:
     assert debug_functions(whole, ["nowhere"]) == {}

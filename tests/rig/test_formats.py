@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each format, read by its consumers' own readers, agrees with the run."""
+"""Each output format matches the run when the consumer's own parser reads it."""
 
 import json
 import re
@@ -69,10 +69,10 @@ def results_of(*cells: CellResult) -> Results:
 
 def gated() -> Report:
     """Returns the report of a gate in which one cell is too slow and one was skipped."""
-    unseen = make_result(make_cell(name="unseen"), verdict=Verdict.SKIPPED)
-    before = results_of(cell("a"), cell("b"), unseen)
+    skipped = make_result(make_cell(name="skipped"), verdict=Verdict.SKIPPED)
+    before = results_of(cell("a"), cell("b"), skipped)
     slow = cell("b", time_ns=TimeSplit(total=2 * SECOND))
-    after = results_of(cell("a"), slow, unseen, *WATCH)
+    after = results_of(cell("a"), slow, skipped, *WATCH)
     return report_of_gate(decide([before], [after]), [after, before])
 
 
@@ -86,20 +86,20 @@ REPORTS = {
 reports = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 
 
-def test_every_kind_of_cell_has_its_state() -> None:
+def test_state_of_a_case_follows_from_verdict_and_expectation() -> None:
     found = {case.id.partition(".")[0]: case.state for case in REPORTS["run"].cases}
     assert found == STATES
     assert [case.state for case in REPORTS["run"].bad] == [State.FAIL, State.ERROR, State.DOUBT]
 
 
-def test_gate_tells_of_cells_by_its_own_outcomes() -> None:
+def test_states_in_a_gate_are_its_outcomes() -> None:
     report = REPORTS["gate"]
     assert report.code == ExitCode.SLOWER
     found = {case.id.partition(".")[0]: case.state for case in report.cases}
     assert found == {
         "b": State.FAIL,
         "a": State.PASS,
-        "unseen": State.SKIP,
+        "skipped": State.SKIP,
         "canary-bus": State.PASS,
         "control-bus": State.PASS,
     }
@@ -183,7 +183,7 @@ def annotations(content: bytes) -> list[tuple[str, str, str]]:
     return found
 
 
-def test_github_gets_an_annotation_a_line_with_the_answer_first() -> None:
+def test_github_annotations_are_one_a_line_with_the_answer_first() -> None:
     (first, *others) = annotations(FORMATS["github"](REPORTS["run"]))
     assert first[0] == "error"
     assert [level for level, _, _ in others] == ["error", "error", "warning"]
@@ -194,7 +194,7 @@ def test_github_gets_an_annotation_a_line_with_the_answer_first() -> None:
 
 
 @pytest.mark.parametrize("count", [8, 9, 10, 40])
-def test_github_gets_no_more_than_it_keeps_and_is_told_of_the_rest(count: int) -> None:
+def test_github_annotations_are_limited_and_the_rest_is_counted(count: int) -> None:
     cells = [cell(f"c{n}", verdict=Verdict.CORRUPT) for n in range(count)]
     found = annotations(FORMATS["github"](report_of_run(results_of(*cells))))
     assert len(found) == min(count + 1, ANNOTATIONS_MAX)
@@ -203,7 +203,7 @@ def test_github_gets_no_more_than_it_keeps_and_is_told_of_the_rest(count: int) -
 
 
 @reports
-def test_markdown_is_a_heading_and_tables_for_a_reader_of_github_s(report: Report) -> None:
+def test_markdown_is_parsed_as_headings_and_tables(report: Report) -> None:
     text = FORMATS["markdown"](report).decode()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
     kinds = [token.type for token in tokens]
@@ -219,7 +219,7 @@ def test_markdown_is_a_heading_and_tables_for_a_reader_of_github_s(report: Repor
     assert set(inline) <= {"text", "text_special", "strong_open", "strong_close"}
 
 
-def test_long_summary_is_cut_at_a_line_and_says_so() -> None:
+def test_long_summary_is_cut_at_a_line_and_marked() -> None:
     cells = [cell(f"c{n}", verdict=Verdict.CORRUPT, reason="x" * 9000) for n in range(200)]
     report = report_of_run(results_of(*cells))
     for name, limit in (("markdown", SUMMARY_BYTES_MAX), ("gerrit", COMMENT_BYTES_MAX)):
@@ -243,9 +243,7 @@ def test_openmetrics_is_read_by_prometheus(report: Report) -> None:
 
 
 @reports
-def test_gerrit_gets_paragraphs_with_the_answer_and_the_way_to_see_it_again(
-    report: Report,
-) -> None:
+def test_gerrit_comment_has_the_answer_and_rerun_commands(report: Report) -> None:
     text = FORMATS["gerrit"](report).decode()
     assert " ".join(report.lines[0].split()) in text
     assert text.count("\n* ") == len(report.bad)
@@ -254,7 +252,7 @@ def test_gerrit_gets_paragraphs_with_the_answer_and_the_way_to_see_it_again(
 
 
 @reports
-def test_kcidb_is_valid_by_its_own_schema(report: Report) -> None:
+def test_kcidb_document_is_valid(report: Report) -> None:
     document = json.loads(FORMATS["kcidb"](report))
     LATEST.validate(document)
     assert LATEST.is_compatible(document)
@@ -279,23 +277,23 @@ def test_kcidb_is_valid_by_its_own_schema(report: Report) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_schema_is_one(kind: str) -> None:
+def test_schema_is_a_valid_json_schema(kind: str) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(kind)))
 
 
 @reports
-def test_json_keeps_to_its_schema(report: Report) -> None:
+def test_json_is_valid_by_its_schema_and_changed_json_is_not(report: Report) -> None:
     kind = "results" if isinstance(report.document, Results) else "gate"
     validator = jsonschema.Draft202012Validator(schema_of(kind))
     document = json.loads(FORMATS["json"](report))
     validator.validate(document)
-    for spoilt in (
+    for invalid in (
         {**document, "schema": 2},
         {key: value for key, value in document.items() if key != "schema"},
         {**document, "cells": [{}]},
         {**document, "cells": "none"},
     ):
-        assert not validator.is_valid(spoilt)
+        assert not validator.is_valid(invalid)
 
 
 # The commands that write formats.
@@ -307,7 +305,7 @@ def kept_run(folder: Path) -> Path:
     return folder
 
 
-def test_export_writes_each_format_to_its_place(tmp_path: Path) -> None:
+def test_export_writes_each_format_to_its_file(tmp_path: Path) -> None:
     run = kept_run(tmp_path / "run")
     wanted = [f"--format={name}:{tmp_path / name}" for name in FORMATS if name != "tap"]
     assert answer_of("export", run, *wanted, "--format=tap").startswith("TAP version 14\n")
@@ -315,7 +313,7 @@ def test_export_writes_each_format_to_its_place(tmp_path: Path) -> None:
     assert (tmp_path / "json").read_bytes() == (run / "results.json").read_bytes()
 
 
-def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
+def test_export_of_a_gate_has_its_decision(tmp_path: Path) -> None:
     before, after = results_of(cell("a")), results_of(cell("a"), *WATCH)
     for name, results in (("baseline", before), ("candidate", after)):
         (tmp_path / name).mkdir()
@@ -325,7 +323,7 @@ def test_export_of_a_gate_tells_what_that_decided(tmp_path: Path) -> None:
     assert decision.lines[0] in answer_of("export", tmp_path, "--format=gerrit")
 
 
-def test_gate_of_many_rounds_shows_the_one_it_was_decided_by() -> None:
+def test_report_of_many_rounds_has_the_cell_that_decided() -> None:
     short = cell("a", lane="live", verdict=Verdict.TOO_SHORT, reason="10 ms were 3")
     before = [results_of(cell("a", lane="live"))] * 2
     after = [results_of(cell("a", lane="live"), *WATCH), results_of(short)]
@@ -334,7 +332,7 @@ def test_gate_of_many_rounds_shows_the_one_it_was_decided_by() -> None:
     assert bad.cell is short
 
 
-def test_rounds_are_found_in_their_order(tmp_path: Path) -> None:
+def test_consecutive_rounds_are_found_in_order(tmp_path: Path) -> None:
     for name in ("candidate", "candidate-2", "candidate-3", "candidate-5", "baseline"):
         (tmp_path / name).mkdir()
     found = [path.name for path in rounds_of(tmp_path, CANDIDATE)]
@@ -342,13 +340,13 @@ def test_rounds_are_found_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["junti", "", "junit:/nonesuch/folder/x.xml"])
-def test_format_that_could_not_be_written_is_refused_at_once(word: str) -> None:
+def test_format_that_cannot_be_written_is_refused_first(word: str) -> None:
     with pytest.raises(BadInputError, match="--format") as caught:
         wanted_formats([word])
     assert caught.value.hint
 
 
-def test_full_disk_is_bad_input_that_names_the_file(tmp_path: Path) -> None:
+def test_full_disk_is_bad_input_and_the_file_is_named(tmp_path: Path) -> None:
     run = kept_run(tmp_path / "run")
     refusal = refusal_of("export", run, "--format=junit:/dev/full")
     assert "/dev/full: could not be written: No space left on device" in refusal

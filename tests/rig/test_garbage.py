@@ -7,7 +7,7 @@ import pytest
 from delayrig.base.garbage import without_collections
 
 
-def test_search_goes_on_after_the_outermost_end() -> None:
+def test_collector_is_enabled_after_the_outermost_block() -> None:
     assert gc.isenabled()
     with without_collections():
         with without_collections():
@@ -16,7 +16,7 @@ def test_search_goes_on_after_the_outermost_end() -> None:
     assert gc.isenabled()
 
 
-def test_search_goes_on_after_a_failure() -> None:
+def test_collector_is_enabled_after_an_exception() -> None:
     with pytest.raises(ZeroDivisionError), without_collections():
         _ = 1 // 0
     assert gc.isenabled()

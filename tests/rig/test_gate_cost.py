@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Limits of cost: of a cell, of its floor, and of a whole plan; intervals of real time."""
+"""Limits of cost for a cell and for a plan; intervals of real time."""
 
 import random
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ def gated(cells: Sequence[Took]) -> Decision:
     """Decides a gate of these cells; the first one is called n0."""
     sides = [
         [
-            timed(subject, int(each.time[at] * MS), name=f"n{n}", cpu_ns=int(each.cpu[at] * MS))
-            for n, each in enumerate(cells)
+            timed(subject, int(took.time[at] * MS), name=f"n{n}", cpu_ns=int(took.cpu[at] * MS))
+            for n, took in enumerate(cells)
         ]
         for at, subject in enumerate((BEFORE, AFTER))
     ]
@@ -51,26 +51,25 @@ def cost_lines(decision: Decision) -> dict[str, str]:
     return {line.partition(":")[0]: line for line in lines}
 
 
-def test_dearer_read_is_no_reason_where_the_whole_became_cheaper() -> None:
+def test_costlier_cell_passes_if_the_plan_became_much_cheaper() -> None:
     decision = gated([READ, *[Took((1000, 900), (500, 159.4))] * 9])
     assert decision.exit_code == 0
-    told = cost_lines(decision)["CPU time"]
-    # The line has absolute figures, the net, the worst cell, and why that refuses no candidate.
-    assert "4.524 s before, 1.471 s now: -3.053 s net (-67.49 %" in told
-    assert "; the worst cell is n0." in told
-    assert "+54.04 % (+12.7 ms: 23.5 before, 36.2 now), 5 % or 50 ms allowed" in told
-    assert told.endswith(", so that is allowed.")
+    line = cost_lines(decision)["CPU time"]
+    assert "4.524 s before, 1.471 s now: -3.053 s net (-67.49 %" in line
+    assert "; the worst cell is n0." in line
+    assert "+54.04 % (+12.7 ms: 23.5 before, 36.2 now), 5 % or 50 ms allowed" in line
+    assert line.endswith(", so that is allowed.")
 
 
 @pytest.mark.parametrize("others", [0, 1, 9])
-def test_few_ms_of_cpu_time_are_no_reason_whatever_the_size_of_the_plan(others: int) -> None:
+def test_few_ms_of_cpu_time_pass_in_a_plan_of_any_size(others: int) -> None:
     quicker = Took((200, 185), (153.8, 161.8))  # +5.2 %
     decision = gated([quicker, *[CALM] * others])
     assert decision.exit_code == 0
     assert ("so that is allowed" in cost_lines(decision)["CPU time"]) == bool(others)
 
 
-def test_cost_of_one_cell_is_told_without_a_worst_one() -> None:
+def test_cost_line_of_one_cell_names_no_worst_cell() -> None:
     assert cost_lines(gated([READ]))["CPU time"] == (
         "CPU time: 0.024 s before, 0.036 s now: +0.013 s net (+54.04 %)."
     )
@@ -88,7 +87,7 @@ def test_cost_of_one_cell_is_told_without_a_worst_one() -> None:
         (Took((373.1, 374.4), (38.2, 146.3)), 3),
     ],
 )
-def test_small_plan_tells_legal_builds_from_wasteful_ones(cell: Took, code: int) -> None:
+def test_small_plan_separates_legal_from_wasteful_builds(cell: Took, code: int) -> None:
     assert gated([cell]).exit_code == code
     assert gated([cell, *[CALM] * (TOTAL_CELLS_MIN - 2)]).exit_code == code
 
@@ -102,12 +101,12 @@ def test_small_plan_tells_legal_builds_from_wasteful_ones(cell: Took, code: int)
         (TOTAL_CELLS_MIN - 1, "time", TICK_NS + 1, 3),
         (20, "time", CELL_FLOOR_NS, 0),
         (20, "time", CELL_FLOOR_NS + 1, 3),
-        # That of CPU time is 50 ms in each plan.
+        # The floor of CPU time is 50 ms in any plan.
         *((cells, "cpu", CELL_FLOOR_NS, 0) for cells in (1, 4, 20)),
         *((cells, "cpu", CELL_FLOOR_NS + 1, 3) for cells in (1, 4, 20)),
     ],
 )
-def test_cost_below_its_floor_is_none(cells: int, figure: str, more_ns: int, code: int) -> None:
+def test_cost_up_to_the_floor_is_allowed(cells: int, figure: str, more_ns: int, code: int) -> None:
     dearer, others = (100, 100 + more_ns / MS), (10_000, 10_000)
     same = (1000, 1000)
     of_time = [Took(dearer, same), *[Took(others, same)] * (cells - 1)]
@@ -127,7 +126,7 @@ def test_cost_below_its_floor_is_none(cells: int, figure: str, more_ns: int, cod
         (Took((1000, 1000), (1, 2.001)), 3, "CPU time"),
     ],
 )
-def test_a_little_more_in_every_cell_is_seen(change: Took, code: int, figure: str) -> None:
+def test_total_of_small_costs_has_a_limit(change: Took, code: int, figure: str) -> None:
     decision = gated([change] * 10)
     assert decision.exit_code == code
     if code:
@@ -135,20 +134,20 @@ def test_a_little_more_in_every_cell_is_seen(change: Took, code: int, figure: st
         assert all(cell.outcome == "pass" for cell in decision.cells)
 
 
-def test_answer_of_a_total_has_absolute_figures_and_its_limit() -> None:
+def test_answer_about_the_total_has_figures_and_limit() -> None:
     decision = gated([Took((1000, 1019), (500, 500))] * 10)
     words = "+1.90 % (+190.0 ms: 10000.0 before, 10190.0 now), 0.5 % or 10 ms allowed"
     assert words in decision.lines[0]
     assert "+0.190 s net (+1.90 %, 0.5 % or 10 ms allowed)" in cost_lines(decision)["time"]
 
 
-def test_plan_in_which_nothing_takes_more_says_so() -> None:
-    told = cost_lines(gated([Took((1000, 990), (500, 400))] * 5))
-    assert all(line.endswith("; no cell takes more.") for line in told.values())
-    assert len(told) == 2
+def test_cost_lines_of_a_cheaper_plan_name_no_cell() -> None:
+    lines = cost_lines(gated([Took((1000, 990), (500, 400))] * 5))
+    assert all(line.endswith("; no cell takes more.") for line in lines.values())
+    assert len(lines) == 2
 
 
-def test_figures_of_real_time_are_sums_over_all_rounds() -> None:
+def test_cost_in_real_time_is_the_sum_over_all_rounds() -> None:
     after = [ns * (100 if n % 2 else 101) // 100 for n, ns in enumerate(REAL)]
     decision = decide(rounds(REAL, BEFORE), rounds(after, AFTER))
     assert "(+0.44 %, over all rounds)" in cost_lines(decision)["time"]
@@ -165,7 +164,7 @@ def noisy_pairs(excess: float, *, noise: float, count: int, seed: int) -> list[t
     return pairs
 
 
-def test_pairs_without_noise_give_the_excess_itself() -> None:
+def test_interval_of_pairs_without_noise_is_the_excess() -> None:
     interval = excess_interval([(100.0 * n, 103.0 * n) for n in range(1, PAIRS_MIN + 1)])
     assert interval is not None
     assert [interval.low, interval.high] == pytest.approx([0.03, 0.03])
@@ -173,18 +172,18 @@ def test_pairs_without_noise_give_the_excess_itself() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, PAIRS_MIN - 1])
-def test_too_few_pairs_and_a_baseline_that_took_no_time_claim_nothing(count: int) -> None:
+def test_too_few_pairs_or_a_baseline_without_time_have_no_interval(count: int) -> None:
     assert excess_interval([(1.0, 2.0)] * count) is None
     assert excess_interval([(1.0, 2.0)] * PAIRS_MIN) is not None
     assert excess_interval([(0.0, 1.0), *[(1.0, 1.0)] * PAIRS_MIN]) is None
 
 
-def test_interval_is_the_same_each_time() -> None:
+def test_interval_is_deterministic() -> None:
     pairs = noisy_pairs(0.01, noise=0.02, count=8, seed=1)
     assert excess_interval(pairs) == excess_interval(pairs)
 
 
-def test_drift_of_the_machine_widens_nothing() -> None:
+def test_drift_of_the_machine_does_not_widen_the_interval() -> None:
     interval = excess_interval(noisy_pairs(0.03, noise=0.0, count=10, seed=1))
     assert interval is not None
     assert interval.high - interval.low < 1e-9
@@ -200,7 +199,7 @@ def test_interval_holds_the_true_excess_nearly_always() -> None:
     assert held >= 54
 
 
-def test_one_of_many_intervals_is_wider() -> None:
+def test_interval_is_wider_among_many() -> None:
     pairs = noisy_pairs(0.0, noise=0.05, count=10, seed=3)
     alone, among = excess_interval(pairs), excess_interval(pairs, of=20)
     assert alone is not None
@@ -209,7 +208,7 @@ def test_one_of_many_intervals_is_wider() -> None:
     assert alone.high < among.high
 
 
-def test_limit_is_excluded_on_either_side_only() -> None:
+def test_interval_excludes_values_outside_it_only() -> None:
     interval = Interval(low=0.01, high=0.03)
     values = (0.005, 0.01, 0.02, 0.03, 0.04)
     assert [interval.excludes(value) for value in values] == [True, False, False, True, True]

@@ -45,13 +45,13 @@ def kept(folder: Path, *, interrupted: bool = False) -> Path:
     return folder
 
 
-def test_run_of_one_subject_is_a_baseline_by_its_folder_or_its_file(tmp_path: Path) -> None:
+def test_baseline_may_be_named_by_its_folder_or_its_file(tmp_path: Path) -> None:
     run = kept(tmp_path)
     for path in (run, run / FILE_NAME):
         assert read_baseline(path).path == run / FILE_NAME
 
 
-def test_cells_of_any_subject_are_looked_for_and_canaries_are_not(tmp_path: Path) -> None:
+def test_baseline_needs_the_cells_of_any_subject_and_no_canaries(tmp_path: Path) -> None:
     baseline = read_baseline(kept(tmp_path))
     theirs = msgspec.structs.replace(HERE, subject="debian:trixie")
     other = msgspec.structs.replace(CANARY, name="canary-chip")
@@ -65,7 +65,7 @@ def candidates(*words: str, plan: str = "smoke") -> list[str]:
     return [line.split()[1] for line in lines if line.startswith("candidate")]
 
 
-def test_lane_is_what_is_asked_for_else_that_of_the_stored_run(tmp_path: Path) -> None:
+def test_lane_is_the_requested_one_or_that_of_the_stored_run(tmp_path: Path) -> None:
     on_host = candidates("--baseline", "bundled", "--lane", "host")
     assert {cell.split(".")[2] for cell in on_host} == {"host"}
     keep_run_of(tmp_path, "smoke", LaneName.HOST)
@@ -74,7 +74,7 @@ def test_lane_is_what_is_asked_for_else_that_of_the_stored_run(tmp_path: Path) -
 
 
 def keep_run_of(folder: Path, plan: str, lane: LaneName | None = None) -> None:
-    """Keeps a run of the plan, its canaries and controls first, as a gate has them."""
+    """Writes a run of the plan with its canaries and controls first, as a gate does."""
     ran = choose_cells(
         plan=plan, subjects=["bundled"], patterns=[], seed=1, paths=find_paths(), lane=lane
     )
@@ -84,18 +84,18 @@ def keep_run_of(folder: Path, plan: str, lane: LaneName | None = None) -> None:
     )
 
 
-def test_run_in_several_lanes_leaves_each_cell_in_its_own(tmp_path: Path) -> None:
+def test_stored_run_in_several_lanes_keeps_the_lane_of_each_cell(tmp_path: Path) -> None:
     keep_run_of(tmp_path, "gate")
     usual = candidates("--baseline", "bundled", plan="gate")
     assert len({cell.split(".")[2] for cell in usual}) > 1
     assert candidates("--baseline", str(tmp_path), plan="gate") == usual
 
 
-def test_missing_cell_is_named_with_file_key_and_remedy(tmp_path: Path) -> None:
+def test_missing_cell_is_named_with_file_key_and_hint(tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as caught:
         read_baseline(kept(tmp_path)).check_cells([HERE, THERE])
-    said = f"{tmp_path / FILE_NAME}: key 'cells': lacks 1 cell of the plan, such as there.250mips"
-    assert caught.value.message.startswith(said)
+    fault = f"{tmp_path / FILE_NAME}: key 'cells': lacks 1 cell of the plan, such as there.250mips"
+    assert caught.value.message.startswith(fault)
     assert "a run of plan smoke" in caught.value.hint
 
 
@@ -104,7 +104,7 @@ def test_interrupted_run_is_no_baseline(tmp_path: Path) -> None:
         read_baseline(kept(tmp_path, interrupted=True))
 
 
-def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> None:
+def test_run_of_no_subject_or_several_is_no_baseline(tmp_path: Path) -> None:
     other = make_result(msgspec.structs.replace(HERE, subject="debian:trixie"))
     for cells, found in (
         ([make_result(HERE), other], "2 measured subjects"),
@@ -117,7 +117,7 @@ def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said", "remedy"),
+    ("spoil", "fault", "hint"),
     [
         (lambda c: c.replace(b'"schema": 1', b'"schema": 2', 1), "key 'schema' is 2", "rig_ver"),
         (lambda c: c[: len(c) // 2], "truncated", "run it again"),
@@ -134,8 +134,8 @@ def test_run_of_several_subjects_or_of_none_is_no_baseline(tmp_path: Path) -> No
         (lambda c: c.replace(b'"rerun"', b'"redo"', 1), "key 'cells[0].rerun' is missing", "again"),
     ],
 )
-def test_file_that_is_no_run_is_refused_with_file_key_and_remedy(
-    tmp_path: Path, spoil: Callable[[bytes], bytes], said: str, remedy: str
+def test_malformed_results_are_refused_with_file_key_and_hint(
+    tmp_path: Path, spoil: Callable[[bytes], bytes], fault: str, hint: str
 ) -> None:
     path = kept(tmp_path) / FILE_NAME
     assert f'"schema": {SCHEMA}'.encode() in path.read_bytes()
@@ -143,11 +143,11 @@ def test_file_that_is_no_run_is_refused_with_file_key_and_remedy(
     with pytest.raises(BadInputError) as caught:
         read_baseline(tmp_path)
     assert caught.value.message.startswith(f"{path}: ")
-    assert said in caught.value.message
-    assert remedy in caught.value.hint
+    assert fault in caught.value.message
+    assert hint in caught.value.hint
 
 
-def test_folder_without_results_is_refused_and_its_cells_are_kept(tmp_path: Path) -> None:
+def test_folder_of_an_unfinished_run_is_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=f"{FILE_NAME}: .*No such file"):
         read_baseline(tmp_path)
     left = tmp_path / HERE.id / "cell.json"
@@ -160,7 +160,7 @@ def test_folder_without_results_is_refused_and_its_cells_are_kept(tmp_path: Path
     assert left.is_file()
 
 
-def test_name_of_a_subject_is_one_even_where_a_file_has_it_too(
+def test_name_of_a_subject_comes_before_a_file_of_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipes = read_recipes(CHECKOUT)
@@ -183,12 +183,12 @@ def test_name_of_a_subject_is_one_even_where_a_file_has_it_too(
         (ExitCode.BAD_INPUT, 128),
     ],
 )
-def test_every_exit_code_has_its_meaning_for_git(code: ExitCode, bisected: int) -> None:
+def test_exit_code_for_git_bisect(code: ExitCode, bisected: int) -> None:
     assert bisect_code(code) == bisected
     assert bisect_code(code, untestable=True) == 125
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more: str) -> int:
+def exit_code_of(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more: str) -> int:
     """Returns the exit code of a gate whose work has that outcome."""
 
     def worked(*_: object, **__: object) -> ExitCode:
@@ -211,20 +211,20 @@ def ended(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more:
         (ZeroDivisionError(), 99, 125),
     ],
 )
-def test_gate_ends_with_codes_for_people_or_for_git(
+def test_gate_has_other_exit_codes_for_git_bisect(
     monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, plain: int, bisected: int
 ) -> None:
-    assert ended(monkeypatch, outcome) == plain
-    assert ended(monkeypatch, outcome, "--bisect") == bisected
+    assert exit_code_of(monkeypatch, outcome) == plain
+    assert exit_code_of(monkeypatch, outcome, "--bisect") == bisected
 
 
-def test_wrong_option_ends_a_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_option_stops_git_bisect(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (["--max-slowdown", "much"], ["--nonesuch"], ["--rounds", "0"]):
-        assert ended(monkeypatch, ExitCode.PASS, *wrong) == 2
-        assert ended(monkeypatch, ExitCode.PASS, "--bisect", *wrong) == 128
+        assert exit_code_of(monkeypatch, ExitCode.PASS, *wrong) == 2
+        assert exit_code_of(monkeypatch, ExitCode.PASS, "--bisect", *wrong) == 128
 
 
-def test_build_that_fails_cannot_be_tested(tmp_path: Path) -> None:
+def test_failed_build_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="ended with 3"):
         build_candidate("exit 3")
     with pytest.raises(BuildError, match="left no file"):
@@ -244,8 +244,8 @@ exit $code
 """
 
 
-def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
-    """Here git itself reads the exit codes of a stand-in; tests/guest bisects with real gates."""
+def test_git_bisect_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
+    """Runs git bisect with a script in place of a gate; tests/guest does it with real gates."""
     for number, delay in enumerate(["100", "100", "broken", "100", "98", "98", "98"]):
         (tmp_path / "delay").write_text(f"{delay}\n")
         (tmp_path / "number").write_text(f"{number}\n")
@@ -253,9 +253,9 @@ def test_git_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
     script = tmp_path / ".git" / "gate.sh"
     script.write_text(SCRIPT.format(bad=bisect_code(ExitCode.SLOWER)))
     git(tmp_path, "bisect", "start", "HEAD", "HEAD~6")
-    said = git(tmp_path, "bisect", "run", "sh", script)
-    assert "is the first" in said
-    assert "revision 4" in said
+    output = git(tmp_path, "bisect", "run", "sh", script)
+    assert "is the first" in output
+    assert "revision 4" in output
 
 
 LANE = LaneName.HOST
@@ -279,7 +279,7 @@ def ids(sides: Sequence[Request]) -> list[list[str]]:
     return [[cell.name for cell in side.cells] for side in sides]
 
 
-def test_canaries_and_controls_are_asked_until_they_answer(tmp_path: Path) -> None:
+def test_canaries_run_again_only_until_they_are_conclusive(tmp_path: Path) -> None:
     gate = request(tmp_path)
     assert ids(gate.round(0)) == [["group"], ["group", "canary", "control"]]
     assert ids(gate.round(1)) == [["group"], ["group"]]
@@ -287,46 +287,44 @@ def test_canaries_and_controls_are_asked_until_they_answer(tmp_path: Path) -> No
     assert ids(gate.round(1, {canary})) == [["group"], ["group", "canary"]]
 
 
-def test_what_is_exact_is_run_once(tmp_path: Path) -> None:
+def test_virtual_cells_run_once(tmp_path: Path) -> None:
     gate = request(tmp_path, LaneName.VIRTUAL)
     assert ids(gate.round(1, {gate.candidate.cells[1].id})) == [[], []]
 
 
-def test_sides_take_turns_in_who_begins_and_keep_their_places(
+def test_sides_start_in_alternating_order_and_are_returned_in_one_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[list[str]] = []
+    started: list[list[str]] = []
 
     async def run(sides: Sequence[Request], *_: object) -> list[Results]:
-        begun.append([side.out.name for side in sides])
-        return [Results(run=make_run_header(), cells=[told(c) for c in s.cells]) for s in sides]
+        started.append([side.out.name for side in sides])
+        return [
+            Results(run=make_run_header(), cells=[result_of(c) for c in s.cells]) for s in sides
+        ]
 
-    def told(cell: Cell) -> CellResult:
+    def result_of(cell: Cell) -> CellResult:
         is_canary = cell.role is Role.CANARY
-        busy = is_canary and len(begun) < 3
+        busy = is_canary and len(started) < 3
         verdict = Verdict.TOO_SHORT if is_canary else Verdict.PASS
         return make_result(cell, verdict=Verdict.INCONCLUSIVE if busy else verdict)
 
     monkeypatch.setattr(rounds, "run_side_by_side", run)
-    said = StringIO()
-    progress = RunProgress(Console(file=said))
+    output = StringIO()
+    progress = RunProgress(Console(file=output))
     runs = asyncio.run(rounds.run_rounds(request(tmp_path), find_paths(), progress))
-    assert begun == [
+    assert started == [
         ["baseline", "candidate"],
         ["candidate-2", "baseline-2"],
         ["baseline-3", "candidate-3"],
         ["candidate-4", "baseline-4"],
     ]
-    assert [[len(side.cells) for side in sides] for sides in runs] == [
-        [1, 3],
-        [1, 2],
-        [1, 2],
-        [1, 1],
-    ]
-    assert f"round {ROUNDS} of {ROUNDS}" in said.getvalue()
+    counts = [[len(side.cells) for side in sides] for sides in runs]
+    assert counts == [[1, 3], [1, 2], [1, 2], [1, 1]]
+    assert f"round {ROUNDS} of {ROUNDS}" in output.getvalue()
 
 
-def test_stored_baseline_has_no_rounds(tmp_path: Path) -> None:
+def test_stored_baseline_is_not_run(tmp_path: Path) -> None:
     stored = StoredBaseline(path=tmp_path, results=Results(run=make_run_header(), cells=[]))
     gate = replace(request(tmp_path), baseline=None, stored=stored, rounds=1)
     assert [side.out.name for side in gate.round(0)] == ["candidate"]

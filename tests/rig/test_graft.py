@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our delay layer in trees like flashrom's: where it goes, and which trees are refused."""
+"""Our delay layer grafted into flashrom trees: changed files, and refused trees."""
 
 import os
 import subprocess
@@ -20,8 +20,8 @@ from tests.rig.running import refusal_of, rig
 from tests.rig.upstream_tree import RELEASES, Files, laid_out, one_file, today
 
 OURS = read_ours(find_paths().checkout)
-TREES = pytest.mark.parametrize("files", [today, one_file], ids=["today", "one_file"])
-Made = Callable[[], Files]
+trees = pytest.mark.parametrize("files", [today, one_file], ids=["today", "one_file"])
+MakeFiles = Callable[[], Files]
 
 
 def grafted(*words: object) -> Result:
@@ -48,14 +48,14 @@ def content(root: Path) -> dict[str, bytes]:
     return found
 
 
-@TREES
-def test_the_last_step_leaves_our_own_files_unchanged(files: Made) -> None:
+@trees
+def test_last_step_has_our_files_unchanged(files: MakeFiles) -> None:
     tree, done = find_tree(Path("tree"), files()), after(files())
     names = (tree.delay, tree.header, tree.realtime, tree.realtime_header)
     assert [done[name] for name in names] == list(OURS.values())
 
 
-def test_todays_tree_keeps_the_places_of_its_two_files() -> None:
+def test_steps_in_todays_tree_change_these_files() -> None:
     first, second, third, fourth = (sorted(step.changed) for step in steps_of(today()))
     assert first == ["include/platform/udelay.h", "platform/udelay.c"]
     assert second == ["meson_options.txt", "platform/udelay.c"]
@@ -68,12 +68,12 @@ def test_todays_tree_keeps_the_places_of_its_two_files() -> None:
     assert fourth == ["platform/udelay.c"]
 
 
-def test_a_source_in_a_condition_brings_the_other_one_for_all_systems() -> None:
+def test_realtime_source_is_added_outside_the_condition_around_udelay() -> None:
     build = after(today())["platform/meson.build"]
     assert build.startswith("srcs += files('realtime.c')\n# The delays of each system\nif ")
 
 
-def test_a_source_in_a_list_brings_the_other_one_into_it() -> None:
+def with_udelay_in_a_list() -> Files:
     files = today()
     files["udelay.c"] = files.pop("platform/udelay.c")
     del files["platform/meson.build"]
@@ -82,10 +82,43 @@ def test_a_source_in_a_list_brings_the_other_one_into_it() -> None:
         .replace("  'flashrom.c',\n", "  'flashrom.c',\n  'udelay.c',\n")
         .replace("subdir('platform')\n", "")
     )
-    assert "  'realtime.c',\n  'udelay.c',\n" in after(files)["meson.build"]
+    return files
 
 
-def test_an_option_that_a_meson_tree_lacks_is_made_and_passed_on() -> None:
+def with_meson_and_make() -> Files:
+    build = "project('flashromutils', 'c')\nsrcs = files('udelay.c', 'flashrom.c')\n"
+    return one_file() | {"meson.build": build}
+
+
+MESON, OPTION = "platform/meson.build", "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n"
+AFTER_LIST = "endif\nsrcs += files('realtime.c')\nsrcs += delay_src\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "text"),
+    [
+        (with_udelay_in_a_list, "meson.build", "  'realtime.c',\n  'udelay.c',\n"),
+        (with_meson_and_make, "meson.build", "files('realtime.c', 'udelay.c', 'flashrom.c')"),
+        (with_meson_and_make, "meson_options.txt", "value : 100,"),
+        (with_meson_and_make, "Makefile", "\trealtime.o udelay.o\n"),
+        (with_meson_and_make, "Makefile", OPTION),
+        # Other systems replace the list.
+        (RELEASES["1.4"], "meson.build", AFTER_LIST),
+        (RELEASES["1.7"], MESON, AFTER_LIST),
+        # A variable has the name of the source.
+        (RELEASES["1.8"], MESON, "  sources : files('realtime.c', udelay_c),\n"),
+        (RELEASES["1.8"], MESON, "  udelay_c = 'udelay.c'\n"),
+        # The object is in a condition.
+        (RELEASES["1.4"], "Makefile", "LIB_OBJS += realtime.o\n\nifeq ($(TARGET_OS), DOS)\n"),
+        (RELEASES["1.4"], "Makefile", "  LIB_OBJS += udelay.o\n"),
+        (RELEASES["1.4"], "Makefile", OPTION),
+    ],
+)
+def test_build_files_get_the_new_source_and_option(files: MakeFiles, name: str, text: str) -> None:
+    assert text in after(files())[name]
+
+
+def test_missing_meson_option_is_added_and_passed_to_the_compiler() -> None:
     files = today() | {"meson_options.txt": "option('tests', type : 'feature')\n"}
     place = files["platform/meson.build"].index("cargs +=")
     files["platform/meson.build"] = files["platform/meson.build"][:place]
@@ -96,16 +129,7 @@ def test_an_option_that_a_meson_tree_lacks_is_made_and_passed_on() -> None:
     assert done["meson.build"].index(line) < done["meson.build"].index("subdir(")
 
 
-def test_a_tree_of_meson_and_make_has_both_changed() -> None:
-    build = "project('flashromutils', 'c')\nsrcs = files('udelay.c', 'flashrom.c')\n"
-    done = after(one_file() | {"meson.build": build})
-    assert "srcs = files('realtime.c', 'udelay.c', 'flashrom.c')" in done["meson.build"]
-    assert "value : 100," in done["meson_options.txt"]
-    assert "\trealtime.o udelay.o\n" in done["Makefile"]
-    assert "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n" in done["Makefile"]
-
-
-def test_a_default_in_a_makefile_is_set_where_it_is() -> None:
+def test_default_in_a_makefile_is_changed_in_place() -> None:
     old = "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100000\n"
     files = one_file()
     makefile = after(files | {"Makefile": old + files["Makefile"]})["Makefile"]
@@ -113,19 +137,19 @@ def test_a_default_in_a_makefile_is_set_where_it_is() -> None:
     assert makefile.count("CONFIG_DELAY_MINIMUM_SLEEP_US ?=") == 1
 
 
-def test_sources_of_the_tests_of_the_same_name_are_left_alone() -> None:
+def test_sources_of_the_same_name_in_tests_are_unchanged() -> None:
     files = today()
     assert after(files)["tests/meson.build"] == files["tests/meson.build"]
 
 
-def test_the_first_step_waits_by_the_clock_alone_and_sleeps_from_100_ms_on() -> None:
+def test_first_step_only_polls_the_clock_and_sleeps_from_100_ms_on() -> None:
     first = steps_of(one_file())[0].changed["udelay.c"]
     assert "#define CONFIG_DELAY_MINIMUM_SLEEP_US 100000\n" in first
     assert "#define CONFIG_DELAY_HYBRID 0\n" in first
     assert "#define CONFIG_DELAY_TIMER_SLACK 0\n" in first
 
 
-def test_calls_of_what_the_old_file_had_besides_are_mended() -> None:
+def test_calls_of_removed_functions_are_replaced() -> None:
     done = after(one_file())
     text = "".join(done.values())
     assert "calibrate" not in text.replace("is calibrated", "").lower()
@@ -133,15 +157,13 @@ def test_calls_of_what_the_old_file_had_besides_are_mended() -> None:
     assert "\tdefault_delay(150);" in done["flashrom.c"]
 
 
-def test_a_message_names_the_systems_that_lose_their_delays() -> None:
+def test_message_names_systems_that_lose_their_delays() -> None:
     assert "libpayload" in steps_of(one_file())[0].message
     assert "libpayload" not in steps_of(today())[0].message
 
 
-@TREES
-def test_both_trees_build_without_a_warning_and_pass_and_the_tree_stays(
-    files: Made, tmp_path: Path
-) -> None:
+@trees
+def test_both_trees_pass_and_the_tree_is_unchanged(files: MakeFiles, tmp_path: Path) -> None:
     tree, out = laid_out(files(), tmp_path / "tree"), tmp_path / "out"
     before = content(tree)
     done = grafted(tree, "--out", out, "--no-gate")
@@ -163,9 +185,7 @@ def test_both_trees_build_without_a_warning_and_pass_and_the_tree_stays(
 
 
 @pytest.mark.parametrize("release", sorted(set(RELEASES) - {"1.2"}))
-def test_patches_of_a_release_build_one_by_one_and_applied_by_git_am_are_the_graft(
-    release: str, tmp_path: Path
-) -> None:
+def test_patches_build_one_by_one_and_git_am_applies_them(release: str, tmp_path: Path) -> None:
     files = RELEASES[release]
     tree, patches = laid_out(files(), tmp_path / "tree"), tmp_path / "patches"
     done = grafted(tree, "--patches", patches)
@@ -177,7 +197,7 @@ def test_patches_of_a_release_build_one_by_one_and_applied_by_git_am_are_the_gra
     assert content(tree) == {name: text.encode() for name, text in after(files()).items()}
 
 
-def test_tests_that_the_graft_breaks_are_told_and_nothing_is_gated(tmp_path: Path) -> None:
+def test_graft_that_breaks_tests_of_the_tree_is_refused(tmp_path: Path) -> None:
     files = today()
     files["tests/udelay.c"] = (
         '#include <stdio.h>\nint main(void)\n{\n\treturn fopen(OLD, "r") == NULL;\n}\n'
@@ -195,7 +215,7 @@ def test_tests_that_the_graft_breaks_are_told_and_nothing_is_gated(tmp_path: Pat
     assert "1 of 2 pass" in (tmp_path / "out" / SUMMARY).read_text()
 
 
-def test_a_tree_that_does_not_build_is_told_with_the_compilers_words(tmp_path: Path) -> None:
+def test_tree_that_does_not_build_is_refused_with_the_compiler_error(tmp_path: Path) -> None:
     files = today() | {"flashrom.c": "#error no such luck\n"}
     refusal = refusal_of("graft", laid_out(files, tmp_path / "tree"), "--out", tmp_path / "out")
     assert "no such luck" in refusal
@@ -210,9 +230,7 @@ def test_dry_run_names_steps_and_files_and_writes_nothing(tmp_path: Path) -> Non
     assert content(tmp_path) == before
 
 
-def test_a_step_that_does_not_build_leaves_no_patch_and_is_no_missing_package(
-    tmp_path: Path,
-) -> None:
+def test_step_that_does_not_build_leaves_no_patch(tmp_path: Path) -> None:
     files = changed("cli_classic.c", "int main(", "static int raise_priority;\n\nint main(")
     files["cli_classic.c"] = files["cli_classic.c"].replace("return 0;", "return raise_priority;")
     tree = laid_out(files, tmp_path / "tree")
@@ -225,26 +243,7 @@ def test_a_step_that_does_not_build_leaves_no_patch_and_is_no_missing_package(
     assert content(tmp_path) == before
 
 
-def test_a_list_that_another_system_replaces_is_left_alone() -> None:
-    for release, build in (("1.4", "meson.build"), ("1.7", "platform/meson.build")):
-        done = after(RELEASES[release]())[build]
-        assert "endif\nsrcs += files('realtime.c')\nsrcs += delay_src\n" in done
-
-
-def test_a_variable_with_one_name_brings_the_other_one_where_it_is_used() -> None:
-    done = after(RELEASES["1.8"]())["platform/meson.build"]
-    assert "  sources : files('realtime.c', udelay_c),\n" in done
-    assert "  udelay_c = 'udelay.c'\n" in done
-
-
-def test_an_object_in_a_condition_of_make_brings_the_other_one_for_all_systems() -> None:
-    done = after(RELEASES["1.4"]())["Makefile"]
-    assert "LIB_OBJS += realtime.o\n\nifeq ($(TARGET_OS), DOS)\n" in done
-    assert "  LIB_OBJS += udelay.o\n" in done
-    assert "CONFIG_DELAY_MINIMUM_SLEEP_US ?= 100\n" in done
-
-
-def test_the_file_of_another_system_keeps_functions_that_no_header_declares_any_more() -> None:
+def test_undeclared_function_in_a_file_for_dos_becomes_static() -> None:
     files = RELEASES["1.4"]()
     dos = after(files)["udelay_dos.c"]
     assert dos == files["udelay_dos.c"].replace(
@@ -252,7 +251,7 @@ def test_the_file_of_another_system_keeps_functions_that_no_header_declares_any_
     )
 
 
-def test_json_is_the_answer_alone(tmp_path: Path) -> None:
+def test_json_is_the_only_output(tmp_path: Path) -> None:
     done = grafted(laid_out(one_file(), tmp_path / "tree"), "--dry-run", "--json")
     answer = msgspec.json.decode(done.stdout, type=Graft)
     assert (answer.system, len(answer.steps)) == ("make", 4)
@@ -268,7 +267,7 @@ def without(*names: str) -> Files:
     return {name: text for name, text in today().items() if name not in names}
 
 
-REFUSED = {
+UNFIT_TREES = {
     "a variable that no list uses": (
         RELEASES["1.8"]()
         | {
@@ -314,11 +313,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_trees_that_it_does_not_fit_are_refused_before_anything_is_written(
-    case: str, tmp_path: Path
-) -> None:
-    files, words = REFUSED[case]
+@pytest.mark.parametrize("case", UNFIT_TREES)
+def test_unfit_tree_is_refused_before_writing(case: str, tmp_path: Path) -> None:
+    files, words = UNFIT_TREES[case]
     tree = laid_out(files, tmp_path / "tree")
     before = content(tmp_path)
     for options in (["--out", tmp_path / "out"], ["--patches", tmp_path / "patches"]):
@@ -331,12 +328,12 @@ def test_trees_that_it_does_not_fit_are_refused_before_anything_is_written(
     assert content(tmp_path) == before
 
 
-def test_a_folder_in_the_tree_or_with_something_in_it_is_refused(tmp_path: Path) -> None:
+def test_output_inside_the_tree_or_in_a_full_folder_is_refused(tmp_path: Path) -> None:
     tree = laid_out(today(), tmp_path / "tree")
     assert "is to stay as it is" in grafted(tree, "--out", tree / "out").output
     assert "is there already" in grafted(tree, "--patches", tmp_path).output
 
 
-def test_our_own_tree_is_no_flashrom_tree() -> None:
+def test_tree_without_flashrom_sources_is_refused() -> None:
     with pytest.raises(BadInputError, match="not a flashrom source tree"):
         find_tree(Path("ours"), {"meson.build": ""})

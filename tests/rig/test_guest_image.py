@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's images and snapshots, and the ways for a person to enter or watch a cell."""
+"""Images and snapshots of guests, and the commands to enter or watch a cell."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ class Guest:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.paths = Paths(checkout=CHECKOUT, state=folder)
-        self.said: list[str] = []
+        self.messages: list[str] = []
         for program in (self.paths.agent_of("x86_64"), self.paths.emulator_of("x86_64")):
             program.parent.mkdir(parents=True, exist_ok=True)
             program.write_bytes(b"\x7fELF")
@@ -71,9 +71,9 @@ class Guest:
         (folder / "parts.json").write_bytes(msgspec.json.encode(parts))
 
     def provide(self) -> GuestImage:
-        """Returns the image; `said` then has the messages."""
-        self.said.clear()
-        return provide_guest_image(read_recipes(CHECKOUT).guest, self.paths, self.said.append)
+        """Returns the image; `messages` are those of this call."""
+        self.messages.clear()
+        return provide_guest_image(read_recipes(CHECKOUT).guest, self.paths, self.messages.append)
 
 
 @pytest.fixture
@@ -81,13 +81,13 @@ def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guest:
     """Returns a guest whose image was provided once."""
     made = Guest(tmp_path, monkeypatch)
     made.provide()
-    assert len(made.said) == 1
+    assert len(made.messages) == 1
     return made
 
 
-def test_sound_image_is_taken_as_it_is(guest: Guest) -> None:
+def test_sound_image_is_reused(guest: Guest) -> None:
     first = guest.provide()
-    assert guest.said == []
+    assert guest.messages == []
     assert guest.provide() == first
 
 
@@ -97,13 +97,13 @@ def test_damaged_part_is_named_and_fetched_again(guest: Guest, name: str, conten
     image = guest.provide()
     (Path(image.kernel).parent / name).write_bytes(content)
     assert guest.provide() == image
-    (said,) = guest.said
-    assert name in said
+    (message,) = guest.messages
+    assert name in message
     assert Path(image.kernel).read_bytes() == KERNEL
 
 
 @pytest.mark.parametrize("cut_bytes", [1, 100])
-def test_damaged_archive_is_packed_again(guest: Guest, cut_bytes: int) -> None:
+def test_damaged_initrd_is_packed_again(guest: Guest, cut_bytes: int) -> None:
     image = guest.provide()
     whole = Path(image.initrd).read_bytes()
     Path(image.initrd).write_bytes(whole[:-cut_bytes])
@@ -111,7 +111,7 @@ def test_damaged_archive_is_packed_again(guest: Guest, cut_bytes: int) -> None:
     assert Path(image.initrd).read_bytes() == whole
 
 
-def test_kernel_has_the_architecture_of_its_recipe_also_from_disk(
+def test_kernel_has_the_architecture_of_its_recipe_even_if_it_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unpack(_suite: str, packages: list[str], root: Path, _arch: str) -> dict[str, str]:
@@ -121,17 +121,17 @@ def test_kernel_has_the_architecture_of_its_recipe_also_from_disk(
 
     monkeypatch.setattr(guest_image, "unpack_packages", unpack)
     recipe = KernelRecipe(suite="bookworm", package="linux-image-arm64", arch=Arch.ARM64)
-    paths, said = Paths(checkout=CHECKOUT, state=tmp_path), list[str]()
-    made = [provide_kernel("arm", recipe, paths, said.append) for _ in range(2)]
+    paths, messages = Paths(checkout=CHECKOUT, state=tmp_path), list[str]()
+    made = [provide_kernel("arm", recipe, paths, messages.append) for _ in range(2)]
     assert [kernel.arch for kernel in made] == [Arch.ARM64] * 2
-    assert len(said) == 1
+    assert len(messages) == 1
 
 
 LOST_ARCH = Arch.I386
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Returns a list that receives each request; one architecture has no cyclictest."""
     found: list[object] = []
 
@@ -146,13 +146,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-def test_everything_of_the_recipes_is_asked_for_and_the_missing_is_named(
-    asked: list[object], capsys: pytest.CaptureFixture[str]
+def test_each_recipe_is_provided_and_a_missing_part_is_a_warning(
+    requests: list[object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     images.prepare_on_demand(find_paths())
     recipes = read_recipes(CHECKOUT)
     each_arch = {(name, arch) for name in (CYCLICTEST, *recipes.tools) for arch in Arch}
-    assert set(asked) == {*recipes.kernels, "live", *each_arch}
+    assert set(requests) == {*recipes.kernels, "live", *each_arch}
     assert capsys.readouterr().err == (
         "warning: the archive did not give rt-tests (i386): Mirror sync in progress?\n"
     )
@@ -162,7 +162,7 @@ NOW_S = 2_000_000_000
 
 
 def made(folder: Path, name: str, unused_s: int, size_bytes: int = 1) -> Path:
-    """Makes a folder of that size and age, such as a snapshot."""
+    """Makes a folder such as a snapshot, of that size and last used that long ago."""
     place = folder / name
     place.mkdir(exist_ok=True)
     (place / f"{size_bytes}").write_bytes(bytes(size_bytes))
@@ -176,7 +176,7 @@ def left_of(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_snapshots_that_nobody_asked_for_lately_are_dropped(tmp_path: Path) -> None:
+def test_snapshots_unused_for_long_are_dropped(tmp_path: Path) -> None:
     made(tmp_path, "new.snapshot", 0)
     made(tmp_path, "kept.snapshot", UNUSED_DROPPED_AFTER_S)
     made(tmp_path, "old.snapshot", UNUSED_DROPPED_AFTER_S + 1)
@@ -186,13 +186,15 @@ def test_snapshots_that_nobody_asked_for_lately_are_dropped(tmp_path: Path) -> N
     assert not (tmp_path / "none").exists()
 
 
-def test_least_used_go_first_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_snapshots_are_dropped_for_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(snapshot, "ALL_BYTES_MAX", 2 * 4096)
     for hours in (0, 1, 7, 8, 9):
         made(tmp_path, f"{hours}h.snapshot", hours * 3600, 4096)
     assert left_of(tmp_path) == {"0h.snapshot", "1h.snapshot"}
     made(tmp_path, "1h.snapshot", 3600, 4097)
-    assert left_of(tmp_path) == {"0h.snapshot", "1h.snapshot"}, "a run may have asked for it"
+    assert left_of(tmp_path) == {"0h.snapshot", "1h.snapshot"}, "a run may still use it"
 
 
 SPEC = spec_text(make_cell(), make_chip(), "GD25Q16(B)", make_subject())
@@ -200,7 +202,7 @@ WORDS = ["/usr/sbin/flashrom", "-c", "GD25Q16(B)"]
 ENTRY = guest_entry.Entry(look=Look.SHELL, console="ttyS0", busybox=Path("/b/busybox"))
 
 
-def test_script_takes_the_place_of_the_subject_and_nothing_else_but_time() -> None:
+def test_entered_guest_has_the_script_as_subject_and_more_time() -> None:
     entered = guest_entry.entered_spec(SPEC)
     assert guest_entry.subject_words_of(SPEC)[0] == "/usr/sbin/flashrom"
     assert guest_entry.subject_words_of(entered) == ["/rig/busybox", "sh", "/rig/enter"]
@@ -220,20 +222,20 @@ def server(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("look", [Look.SHELL, Look.GDB])
-def test_script_is_one_that_a_shell_reads(look: Look, server: Path) -> None:
+def test_script_has_the_syntax_of_a_shell(look: Look, server: Path) -> None:
     script = guest_entry.enter_script(replace(ENTRY, look=look, gdbserver=server), WORDS)
     subprocess.run(["sh", "-n"], input=script, text=True, check=True)
     assert "GD25Q16(B)" in script
 
 
-def test_shell_ends_in_the_subject_itself() -> None:
+def test_script_for_a_shell_ends_with_the_subject() -> None:
     script = guest_entry.enter_script(ENTRY, WORDS)
     assert script.splitlines()[-1] == "exec /usr/sbin/flashrom -c 'GD25Q16(B)'"
     assert guest_entry.SUBJECT_STARTS in script
     assert guest_entry.PROMPT in script
 
 
-def test_process_that_gdb_comes_to_is_the_one_that_becomes_the_subject(server: Path) -> None:
+def test_gdb_attaches_to_the_process_that_becomes_the_subject(server: Path) -> None:
     entry = replace(ENTRY, look=Look.GDB, gdbserver=server)
     lines = guest_entry.enter_script(entry, WORDS).splitlines()
     (attaches,) = [line for line in lines if "--attach" in line]
@@ -241,9 +243,7 @@ def test_process_that_gdb_comes_to_is_the_one_that_becomes_the_subject(server: P
     assert lines[-1] == "exec /usr/sbin/flashrom -c 'GD25Q16(B)' 4>&-"
 
 
-def test_subject_of_an_entered_guest_has_the_script_beside_all_that_it_had(
-    tmp_path: Path,
-) -> None:
+def test_entered_archive_has_the_script_and_the_files_of_the_subject(tmp_path: Path) -> None:
     root, scratch, busybox = tmp_path / "root", tmp_path / "scratch", tmp_path / "busybox"
     (root / "usr/sbin").mkdir(parents=True)
     scratch.mkdir()
@@ -272,7 +272,7 @@ HARDWARE = Hardware(
 )
 
 
-def test_guest_that_is_talked_to_is_another_in_its_console_and_its_idle_time_alone() -> None:
+def test_interactive_guest_differs_only_in_console_and_idle_time() -> None:
     plain = qemu_arguments(HARDWARE, monitor_fd=5)
     talked = replace(HARDWARE, talk=Path("/s,1"), preload=None)
     pairs = zip(plain, qemu_arguments(talked, monitor_fd=5), strict=True)
@@ -285,7 +285,7 @@ def test_guest_that_is_talked_to_is_another_in_its_console_and_its_idle_time_alo
     assert "logfile=/c/console.log" in console_chardev(talked)
 
 
-def test_command_to_paste_is_what_the_rig_starts_with_a_monitor_for_a_person() -> None:
+def test_command_to_paste_loads_the_snapshot_and_has_a_monitor() -> None:
     lines = qemu_command(HARDWARE, Path("/my snap"), 3)
     command = "\n".join(line for line in lines if not line.startswith("#"))
     assert 'migrate_incoming "file:/my snap/state"' in command
@@ -294,12 +294,12 @@ def test_command_to_paste_is_what_the_rig_starts_with_a_monitor_for_a_person() -
     assert "LD_PRELOAD=preload.so" in command
 
 
-def test_pasted_words_come_back_from_a_shell_as_they_were() -> None:
+def test_pasted_arguments_are_quoted_for_a_shell() -> None:
     words = ["printf", "%s\\n", "--a", "b c", "-d", "x='y' $z", "-e=f"]
     assert run("sh", "-c", "\n".join(pasted(words))).stdout.splitlines() == words[2:]
 
 
-def test_commands_of_a_host_meet_at_one_port() -> None:
+def test_commands_for_the_host_lane_use_one_port() -> None:
     spec = Spec(
         emulator=["/e", "--listen", "tcp:127.0.0.1:0"],
         subject=["/f", "-p", f"serprog:ip=127.0.0.1:{PORT}"],
@@ -315,7 +315,7 @@ def test_commands_of_a_host_meet_at_one_port() -> None:
     assert "hogs 2" in text
 
 
-def test_gdb_is_told_where_to_stop_once_the_process_is_the_subject() -> None:
+def test_gdb_sets_breakpoints_after_exec_of_the_subject() -> None:
     remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], ["break here"])
     assert remote[-1] == "break here"
     assert remote.index("target remote /s") < remote.index("tcatch exec")
@@ -325,7 +325,7 @@ def test_gdb_is_told_where_to_stop_once_the_process_is_the_subject() -> None:
     assert attached.index("tcatch exec") < attached.index("shell touch /go")
 
 
-def test_gdb_of_a_pc_is_for_guests_of_x86_alone(
+def test_plain_gdb_is_for_guests_of_x86_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -337,12 +337,12 @@ def test_gdb_of_a_pc_is_for_guests_of_x86_alone(
             find_gdb(arch)
 
 
-def test_packet_has_the_checksum_of_the_protocol() -> None:
+def test_gdb_packet_has_its_checksum() -> None:
     assert KILL == b"+$k#6b"
     assert packet("OK") == b"+$OK#9a"
 
 
-def test_program_starts_by_itself_where_this_machine_has_its_linker(tmp_path: Path) -> None:
+def test_program_starts_without_its_loader_if_this_machine_has_the_same(tmp_path: Path) -> None:
     here = Path("/lib64/ld-linux-x86-64.so.2")
     linker = tmp_path / "lib64/ld-linux-x86-64.so.2"
     linker.parent.mkdir()
@@ -353,14 +353,14 @@ def test_program_starts_by_itself_where_this_machine_has_its_linker(tmp_path: Pa
     assert startable(words, tmp_path) == (words, "")
 
 
-def test_guests_of_riscv64_have_a_later_suite_and_the_others_share_one() -> None:
+def test_suite_of_guests_by_architecture() -> None:
     recipes = read_recipes(CHECKOUT)
     guests = {arch: recipes.guest_of(arch) for arch in Arch}
     assert guests.pop(Arch.RISCV64).suite == "trixie"
     assert {guest.suite for guest in guests.values()} == {"bookworm"}
 
 
-def test_kernel_that_is_not_packed_is_taken(tmp_path: Path) -> None:
+def test_kernel_that_is_not_compressed_is_found(tmp_path: Path) -> None:
     (tmp_path / "boot").mkdir()
     (tmp_path / "boot" / "vmlinux-6.12-riscv64").write_bytes(KERNEL)
     take_kernel(tmp_path, "linux-image-riscv64", tmp_path / "vmlinuz")
@@ -391,12 +391,12 @@ class Sleeper:
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched_lane, "WAKE_EACH_S", 0.001)
 
 
-def test_machine_is_woken_until_nobody_looks_any_more() -> None:
-    async def look() -> tuple[int, int]:
+def test_watched_machine_is_woken_until_the_watch_ends() -> None:
+    async def watch() -> tuple[int, int]:
         machine: Any = Sleeper()
         async with kept_awake(machine):
             await machine.often.wait()
@@ -405,24 +405,24 @@ def test_machine_is_woken_until_nobody_looks_any_more() -> None:
         assert not machine.answering
         return woken, machine.woken
 
-    woken, later = asyncio.run(look())
+    woken, later = asyncio.run(watch())
     assert woken >= WAKES
     assert later == woken
 
 
-def test_machine_that_is_lost_is_left_to_who_waits_for_it() -> None:
-    async def look() -> int:
+def test_lost_machine_is_not_woken_again() -> None:
+    async def watch() -> int:
         machine: Any = Sleeper(lost_at=LOST_AT)
         async with kept_awake(machine):
             await machine.often.wait()
             await asyncio.sleep(0.05)
         return int(machine.woken)
 
-    assert asyncio.run(look()) == LOST_AT
+    assert asyncio.run(watch()) == LOST_AT
 
 
-def test_look_that_fails_wakes_nobody_afterwards() -> None:
-    async def look() -> None:
+def test_machine_is_not_woken_after_a_failed_watch() -> None:
+    async def watch() -> None:
         machine: Any = Sleeper()
         try:
             async with kept_awake(machine):
@@ -432,4 +432,4 @@ def test_look_that_fails_wakes_nobody_afterwards() -> None:
             assert not machine.answering
 
     with pytest.raises(RuntimeError):
-        asyncio.run(look())
+        asyncio.run(watch())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sets of hazards: their words, their order, and their effect on a guest and its emulator."""
+"""Hazards: their syntax, their order, and their effect on guest and emulator."""
 
 import re
 
@@ -48,7 +48,7 @@ RIGHT = [
     *(f"starts:{state}" for state in STATES),
     "unverified",
 ]
-"""Words of hazards of the virtual lane, in each of their forms."""
+"""Hazards of the virtual lane, in each form of their arguments."""
 WRONG = [
     *("", "busy", "busy-siblings:1", "low-res-timers:", "none"),
     *("busy-siblings:5-5", "busy-siblings:5-4", "busy-siblings:01-2", "busy-siblings:0-2,2-4"),
@@ -88,7 +88,7 @@ WRONG = [
         ("fault:nak@1+fault:nak@2", ("fault:nak@1", "fault:nak@2")),
     ],
 )
-def test_text_is_a_set_of_words(text: str, words: tuple[str, ...]) -> None:
+def test_text_is_parsed_as_a_set_of_words(text: str, words: tuple[str, ...]) -> None:
     assert parse_hazards(text) == words
 
 
@@ -99,14 +99,14 @@ def test_words_that_exclude_each_other_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("word", WRONG)
-def test_word_that_is_none_is_refused_with_what_would_be_right(word: str) -> None:
+def test_wrong_word_is_refused_with_a_hint(word: str) -> None:
     with pytest.raises(BadInputError) as caught:
         hazard_of(word)
     assert caught.value.hint.startswith(("it is written", "known hazards", "did you mean"))
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "hint"),
     [
         ("link:usb-full-speed", "usb-high-speed"),
         ("link:speed=9600", "baud"),
@@ -118,28 +118,28 @@ def test_word_that_is_none_is_refused_with_what_would_be_right(word: str) -> Non
         ("wall-clock-step:-999999999,30000", "1000000000 s"),
     ],
 )
-def test_word_with_a_wrong_value_is_refused_with_the_right_ones(word: str, told: str) -> None:
+def test_hint_for_a_wrong_value_names_valid_ones(word: str, hint: str) -> None:
     with pytest.raises(BadInputError) as caught:
         hazard_of(word)
-    assert told in caught.value.hint
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("word", RIGHT)
-def test_word_gives_an_id_that_says_it(word: str) -> None:
+def test_id_of_a_cell_has_its_hazard(word: str) -> None:
     assert word.partition(":")[0] in cell_of(word).id
 
 
-def test_sign_of_a_value_makes_another_id() -> None:
+def test_sign_of_a_value_is_in_the_id() -> None:
     assert cell_of("wall-clock-step:+1").id != cell_of("wall-clock-step:-1").id
 
 
-def test_cores_are_what_the_most_demanding_needs() -> None:
+def test_cores_are_those_of_the_most_demanding_hazard() -> None:
     assert cores_needed(()) == 1
     assert cores_needed(("low-res-timers",)) == 1
     assert cores_needed(("low-res-timers", "busy-siblings")) == 2
 
 
-def test_hazards_have_names_of_their_own_a_sentence_and_a_concern() -> None:
+def test_hazards_have_unique_names_and_descriptions() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS)
     for kind in KINDS:
         assert re.fullmatch(r"[a-z0-9-]+", kind.name)
@@ -164,12 +164,12 @@ def test_keys_of_links_are_those_of_the_emulator() -> None:
         assert hazard_of(f"link:{key}={value}").value == f"{key}={value}"
 
 
-def test_firmware_is_refused_a_chip_on_a_bus_that_it_has_not() -> None:
+def test_firmware_refuses_a_chip_on_a_bus_that_it_lacks() -> None:
     chips = read_chips(CHECKOUT)
     duino, memory = hazard_of("link:frser-duino,baud=9600"), hazard_of("link:frser-atmega644")
-    refused = duino.chip_refusal(chips["SST29EE010"])
-    assert "no parallel bus" in refused
-    assert "link:frser-atmega644" in refused
+    refusal = duino.chip_refusal(chips["SST29EE010"])
+    assert "no parallel bus" in refusal
+    assert "link:frser-atmega644" in refusal
     assert not duino.chip_refusal(chips["W25Q128JV"])
     assert not memory.chip_refusal(chips["SST29EE010"])
     assert not hazard_of("link:baud=9600").chip_refusal(chips["SST29EE010"])
@@ -184,35 +184,36 @@ def test_firmware_is_refused_a_chip_on_a_bus_that_it_has_not() -> None:
         ("starts:asleep", ["--starts", "asleep"]),
     ],
 )
-def test_emulator_is_told(word: str, words: list[str]) -> None:
+def test_hazard_adds_options_of_the_emulator(word: str, words: list[str]) -> None:
     cell = make_cell(hazards=(word,))
-    told = emulator_words(cell, region_of(cell, make_chip()))
-    assert told[-2:] == words
+    options = emulator_words(cell, region_of(cell, make_chip()))
+    assert options[-2:] == words
 
 
-def said_by_emulator(*words: str) -> str:
-    """Returns the complaint of our emulator about these arguments."""
+def error_of_emulator(*words: str) -> str:
+    """Returns our emulator's error about these arguments."""
     emulator = CHECKOUT / ".rig/build/emulators/serprog/serprog-emu"
     if not emulator.is_file():
         pytest.skip("the emulator is not built")
     return run(emulator, *words).stderr
 
 
-def test_emulator_reads_every_word_that_is_right() -> None:
+def test_emulator_accepts_each_hazard() -> None:
     for word in RIGHT:
-        told = hazard_of(word).emulator_words(make_cell())
-        if told:
-            # It reads arguments in their order, so it complains about the part last.
-            assert "--chip: no such chip" in said_by_emulator(*told, "--chip", "NONE"), word
+        options = hazard_of(word).emulator_words(make_cell())
+        if options:
+            # It reads arguments in their order, so it reports an unknown part last.
+            error = error_of_emulator(*options, "--chip", "NONE")
+            assert "--chip: no such chip" in error, word
 
 
-def test_states_of_a_part_are_those_that_the_emulator_says_fit() -> None:
+def test_start_states_of_a_part_are_those_that_the_emulator_accepts() -> None:
     for name, chip in read_chips(CHECKOUT).items():
         for state in STATES:
-            # It complains about a missing image only after this argument.
-            said = said_by_emulator("--chip", name, "--starts", state, "--image-in", "/none")
+            # It reports a missing image only after it has read this argument.
+            error = error_of_emulator("--chip", name, "--starts", state, "--image-in", "/none")
             refused = bool(hazard_of(f"starts:{state}").chip_refusal(chip))
-            assert ("--starts" in said) is refused, (name, state)
+            assert ("--starts" in error) is refused, (name, state)
 
 
 ASLEEP = made(StateBegins, t_ns=1, state="asleep"), spi("0x9f", read=2, violation="power_down")
@@ -242,7 +243,7 @@ def faulty(kind: str) -> Event:
         ("fault:delay:5@1", [faulty("delay")], SHORT, Verdict.TOO_SHORT),
     ],
 )
-def test_hazard_excuses_what_it_causes_and_nothing_else(
+def test_hazard_excuses_only_what_it_causes(
     word: str, events: list[Event], evidence: list[Evidence], verdict: Verdict
 ) -> None:
     observed = Observed(evidence=evidence)
@@ -250,7 +251,7 @@ def test_hazard_excuses_what_it_causes_and_nothing_else(
     assert find_verdict(cell, seen_after(*events), observed).verdict is verdict
 
 
-def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
+def test_subject_that_may_poll_for_ever_gets_less_time() -> None:
     assert deadline_ms(make_cell()) == 600_000
     assert deadline_ms(make_cell(hazards=("low-res-timers", "fault:stuck-wip@1"))) == 60_000
 
@@ -269,10 +270,7 @@ def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
                 "siblings_period_ms 10",
             ],
         ),
-        (
-            "busy-siblings:accept,2-3",
-            ["siblings 3", "siblings_from accept", "siblings_window 2 3"],
-        ),
+        ("busy-siblings:accept,2-3", ["siblings 3", "siblings_from accept", "siblings_window 2 3"]),
         ("hogs:2", ["hogs 2"]),
         ("memory-pressure", ["memory_pressure 1"]),
         ("no-rt", ["realtime_denied 1"]),
@@ -291,11 +289,11 @@ def test_subject_that_may_ask_for_ever_gets_less_time() -> None:
         ("leap-second:delete", ["leap delete 300"]),
     ],
 )
-def test_agent_is_told(word: str, lines: list[str]) -> None:
+def test_hazard_adds_lines_for_the_agent(word: str, lines: list[str]) -> None:
     assert list(hazard_of(word).spec_lines(cell_of(word))) == lines
 
 
-def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
+def test_kernel_clock_and_kernel_options_make_another_guest() -> None:
     words = ["preempt-rt", "clocksource:hpet", "clocksource:acpi_pm", "no-nohz", "low-res-timers"]
     names = {shape_of(cell_of(word)).name for word in words}
     assert len(names) == len(words)
@@ -305,13 +303,13 @@ def test_kernel_clock_and_words_make_a_guest_of_its_own() -> None:
     assert shape_of(cell_of("clocksource:tsc")) == usual == shape_of(cell_of("hogs:1"))
 
 
-def test_kernels_are_those_of_the_recipes() -> None:
+def test_each_kernel_has_a_recipe_and_each_recipe_is_used() -> None:
     recipes = read_recipes(CHECKOUT)
-    asked = {shape_of(cell_of(word)).kernel for word in RIGHT}
-    asked |= {device.kernel_of(arch) for device in DEVICES.values() for arch in device.archs}
-    assert asked - {""} == set(recipes.kernels)
+    needed = {shape_of(cell_of(word)).kernel for word in RIGHT}
+    needed |= {device.kernel_of(arch) for device in DEVICES.values() for arch in device.archs}
+    assert needed - {""} == set(recipes.kernels)
 
 
-def test_emulator_leaves_the_core_that_is_throttled() -> None:
-    told = emulator_words(cell_of("rt-throttle"), region_of(make_cell(), make_chip()))
-    assert told[-4:] == ["--cpu", "1", "--measure-wake", "0"]
+def test_emulator_runs_on_another_core_than_the_throttled_one() -> None:
+    options = emulator_words(cell_of("rt-throttle"), region_of(make_cell(), make_chip()))
+    assert options[-4:] == ["--cpu", "1", "--measure-wake", "0"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A hazard that did not take place is a fault of the rig, unless the job did not meet it."""
+"""A missing hazard is a fault of the rig; one that the subject did not meet is a doubt."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from delayrig.model.result import Verdict
 from delayrig.subjects.delay_function import Askable
 from msgspec.structs import replace
 
-from tests.rig.builders import cell_of, delay, delays_of, make_cell, make_evidence, make_subject
+from tests.rig.builders import MS, cell_of, delay, delays_of, make_cell, make_evidence, make_subject
 from tests.rig.event_builders import (
     END_NS,
     START_NS,
@@ -38,7 +38,6 @@ from tests.rig.event_builders import (
 from tests.rig.running import run
 from tests.rig.test_hazards import RIGHT
 
-MS = 1_000_000
 AT = START_NS
 
 
@@ -46,7 +45,7 @@ def mark(kind: type[Some], t_ns: int = START_NS - 1, **fields: Any) -> Some:
     return made(kind, t_ns=t_ns, **fields)
 
 
-def spell(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
+def siblings_run(begin_ns: int, *, count: int = 3, turns: int = 5) -> list[Event]:
     """Returns the events of siblings that run for 20 ms and make that number of turns."""
     return [
         mark(kinds.SiblingsRunning, begin_ns, count=count, turns_min=7),
@@ -64,9 +63,9 @@ THROTTLED = mark(KernelMessage, level=4, text="sched: RT throttling activated")
 LEAP = [mark(kinds.LeapAnnounced, due_ns=AT + MS), mark(kinds.LeapState, END_NS, state=4)]
 
 TOOK_PLACE = [
-    ("busy-siblings:10-30", spell(AT + 10 * MS)),
-    ("busy-siblings:10-30@90", [*spell(AT + 30 * MS), *spell(AT + 100 * MS)]),
-    ("busy-siblings:accept,10-30", spell(AT + 1 + 10 * MS)),
+    ("busy-siblings:10-30", siblings_run(AT + 10 * MS)),
+    ("busy-siblings:10-30@90", [*siblings_run(AT + 30 * MS), *siblings_run(AT + 100 * MS)]),
+    ("busy-siblings:accept,10-30", siblings_run(AT + 1 + 10 * MS)),
     ("hogs:2", HOGS),
     ("memory-pressure", MEMORY),
     ("no-rt", [RIGHTS]),
@@ -75,14 +74,17 @@ TOOK_PLACE = [
     ("leap-second", LEAP),
     ("leap-second", [LEAP[0], mark(kinds.LeapState, END_NS, state=3)]),
 ]
-DID_NOT = [
+MISSING = [
     ("busy-siblings:10-30", []),
-    ("busy-siblings:10-30", spell(AT + 10 * MS - 1)),
-    ("busy-siblings:10-30", spell(AT + 30 * MS + 1)),
-    ("busy-siblings:10-30", spell(AT + 10 * MS, count=2)),
-    ("busy-siblings:10-30", spell(AT + 10 * MS, turns=0)),
-    ("busy-siblings:10-30@90", [*spell(AT + 10 * MS), *spell(AT + 100 * MS, turns=0)]),
-    ("busy-siblings:accept,10-30", spell(AT + 10 * MS)),
+    ("busy-siblings:10-30", siblings_run(AT + 10 * MS - 1)),
+    ("busy-siblings:10-30", siblings_run(AT + 30 * MS + 1)),
+    ("busy-siblings:10-30", siblings_run(AT + 10 * MS, count=2)),
+    ("busy-siblings:10-30", siblings_run(AT + 10 * MS, turns=0)),
+    (
+        "busy-siblings:10-30@90",
+        [*siblings_run(AT + 10 * MS), *siblings_run(AT + 100 * MS, turns=0)],
+    ),
+    ("busy-siblings:accept,10-30", siblings_run(AT + 10 * MS)),
     ("hogs:2", []),
     ("hogs:3", HOGS),
     ("hogs:2", HOGS[:1]),
@@ -98,7 +100,7 @@ DID_NOT = [
     ("leap-second", [LEAP[0], replace(LEAP[1], state=1)]),
 ]
 LATE_LEAP = replace(LEAP[0], due_ns=END_NS + 1)
-MET_NOTHING = [
+NOT_MET = [
     ("busy-siblings:10000-10001", []),
     ("busy-siblings:accept,9990-10001", []),
     ("hogs:2", [HOGS[0], replace(HOGS[1], turns_min=1)]),
@@ -117,38 +119,38 @@ def seen_beside(events: list[Event]) -> Artifacts:
     return seen_of(*plain, *events)
 
 
-def trust(word: str, events: list[Event]) -> str:
+def fault_of(word: str, events: list[Event]) -> str:
     """Returns the fault that the hazard finds in these events, empty if none."""
     return hazard_of(word).fault(cell_of(word), seen_beside(events))
 
 
 @pytest.mark.parametrize(("word", "events"), TOOK_PLACE)
 def test_hazard_that_took_place_is_no_fault(word: str, events: list[Event]) -> None:
-    assert trust(word, events) == ""
+    assert fault_of(word, events) == ""
     assert missed_hazard(cell_of(word), seen_beside(events)) == ""
 
 
-@pytest.mark.parametrize(("word", "events"), DID_NOT)
-def test_hazard_of_the_guest_that_is_missing_is_a_fault(word: str, events: list[Event]) -> None:
-    assert trust(word, events)
+@pytest.mark.parametrize(("word", "events"), MISSING)
+def test_missing_hazard_of_the_guest_is_a_fault_of_the_rig(word: str, events: list[Event]) -> None:
+    assert fault_of(word, events)
 
 
-@pytest.mark.parametrize(("word", "events"), MET_NOTHING)
-def test_hazard_that_was_not_met_is_nobodys_fault(word: str, events: list[Event]) -> None:
-    assert trust(word, events) == ""
+@pytest.mark.parametrize(("word", "events"), NOT_MET)
+def test_hazard_that_the_subject_did_not_meet_is_no_fault(word: str, events: list[Event]) -> None:
+    assert fault_of(word, events) == ""
     assert missed_hazard(cell_of(word), seen_beside(events)).startswith(
         f"the subject did not meet {word}: "
     )
 
 
-def test_siblings_wait_for_a_subject_that_is_never_accepted() -> None:
+def test_siblings_that_wait_for_a_connection_may_never_run() -> None:
     artifacts = seen_of(*without(seen_beside([]).events, Accept))
     hazard = hazard_of("busy-siblings:accept,10-30")
     assert hazard.fault(cell_of(), artifacts) == ""
     assert hazard.missed(cell_of(), artifacts)
 
 
-def test_job_that_verifies_nothing_has_nothing_to_leave_out() -> None:
+def test_hazard_unverified_needs_a_job_that_verifies() -> None:
     hazard = hazard_of("unverified")
     assert not hazard.missed(make_cell(job=Job.WRITE), seen_after())
     assert "erase" in hazard.missed(make_cell(job=Job.ERASE), seen_after())
@@ -156,7 +158,7 @@ def test_job_that_verifies_nothing_has_nothing_to_leave_out() -> None:
     assert "client verifies" in hazard.missed(make_cell(job=Job.WRITE), client)
 
 
-def test_cell_whose_hazard_came_too_late_is_in_doubt_unless_it_says_something_else() -> None:
+def test_unmet_hazard_prevents_a_pass_only() -> None:
     cell = cell_of("wall-clock-step:+1,10000")
     unmet = find_verdict(cell, seen_after(), Observed(evidence=[]))
     assert unmet.verdict is Verdict.INCONCLUSIVE
@@ -186,7 +188,7 @@ def guest_with(kind: type[Kind], **fields: Any) -> Artifacts:
         ("clocksource:hpet", Guest, {"clocksource": "tsc"}, False),
     ],
 )
-def test_guest_shows_that_it_has_what_was_asked_for(
+def test_guest_has_the_requested_kernel_and_clock(
     word: str, kind: type[Kind], fields: dict[str, Any], sound: bool
 ) -> None:
     cell, artifacts = cell_of(word), guest_with(kind, **fields)
@@ -194,53 +196,55 @@ def test_guest_shows_that_it_has_what_was_asked_for(
     assert (judged(cell, artifacts) == "") is sound
 
 
-def test_message_of_the_kernel_is_explained_by_the_hazard_that_caused_it_alone() -> None:
+def test_kernel_message_is_excused_only_by_its_hazard() -> None:
     artifacts = seen_after(THROTTLED)
     assert rig_fault(cell_of("rt-throttle"), artifacts) == ""
     assert "complains" in rig_fault(cell_of(), artifacts)
 
 
-ASKS_MAX = 64
+REQUESTS_MAX = 64
 LIBRARY_WORDS = ("library", "signals:20", "threads:2", "long-waits")
 
 
-def test_library_does_the_job_where_any_hazard_needs_it() -> None:
+def test_library_does_the_job_if_any_hazard_needs_it() -> None:
     assert not is_in_library(make_cell(hazards=("low-res-timers", "stop-cont:10")))
     for word in LIBRARY_WORDS:
         assert is_in_library(make_cell(hazards=("low-res-timers", word)))
 
 
-def test_host_program_is_told_what_to_do_besides_the_job_and_flashrom_not_to_verify() -> None:
+def test_hazards_add_options_of_library_client_or_flashrom() -> None:
     subject = make_subject(library=True, delay_address=0x1234)
-    told = host_words(make_cell(hazards=("signals:20,usr1", "threads:2", "long-waits")), subject)
-    assert told[:2] == ["--events", "/tmp/host.jsonl"]
-    assert told[2:6] == ["--signals", "20,usr1", "--threads", "2"]
-    assert told[6:9] == ["--delay", str(0x1234), "--ask"]
+    options = host_words(make_cell(hazards=("signals:20,usr1", "threads:2", "long-waits")), subject)
+    assert options[:2] == ["--events", "/tmp/host.jsonl"]
+    assert options[2:6] == ["--signals", "20,usr1", "--threads", "2"]
+    assert options[6:9] == ["--delay", str(0x1234), "--ask"]
     assert host_words(make_cell(hazards=("stop-cont:10",)), subject) == []
     assert host_words(make_cell(hazards=("stop-cont:10", "unverified")), make_subject()) == ["-n"]
 
 
-def test_host_program_reads_every_word_that_is_right() -> None:
+def test_library_client_accepts_each_hazard() -> None:
     program = find_paths().library_client
     if not program.is_file():
         pytest.skip("the library client is not built")
     for word in [word for word in RIGHT if is_in_library(make_cell(hazards=(word,)))]:
-        told = hazard_of(word).subject_words(make_subject(delay_address=1))
-        # It complains about an unknown programmer only after all other arguments.
-        done = run(program, "-p", "none", "-c", "none", *told)
+        options = hazard_of(word).subject_words(make_subject(delay_address=1))
+        # It reports an unknown programmer only after it has read all other arguments.
+        done = run(program, "-p", "none", "-c", "none", *options)
         assert "flashrom_programmer_init() failed" in done.stdout, (word, done.stderr)
 
 
-def test_asks_are_on_each_side_of_every_boundary_and_fit() -> None:
-    asked = set(ASKED_US)
-    assert len(asked) == len(ASKED_US) <= ASKS_MAX
+def test_requested_delays_are_on_both_sides_of_each_boundary() -> None:
+    requested = set(ASKED_US)
+    assert len(requested) == len(ASKED_US) <= REQUESTS_MAX
     for boundary_ns in (2**31, 2**32):
-        assert {boundary_ns // 1000, boundary_ns // 1000 + 1} <= asked
-    assert {2**31 - 1, 2**31, 2**32 - 1} <= asked
+        assert {boundary_ns // 1000, boundary_ns // 1000 + 1} <= requested
+    assert {2**31 - 1, 2**31, 2**32 - 1} <= requested
     assert sum(ASKED_US) // 1000 * 2 < deadline_ms(make_cell(hazards=("long-waits",)))
 
 
-def test_library_without_one_delay_function_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_with_no_or_several_delay_functions_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hazard = hazard_of("long-waits")
     assert hazard.refusal(make_subject()) == NOTHING_TO_ASK
     monkeypatch.setattr(library_client, "askable_functions", lambda _: [Askable(1), Askable(2)])
@@ -250,12 +254,12 @@ def test_library_without_one_delay_function_is_not_asked(monkeypatch: pytest.Mon
     assert hazard_of("signals:20").refusal(make_subject()) == ""
 
 
-def test_function_is_asked_in_its_own_unit_and_argument(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Askable(1, 1000)
-    monkeypatch.setattr(library_client, "askable_functions", lambda _: [asked])
-    asks = hazard_of("long-waits").subject_words(make_subject())[-1]
-    assert [int(word) for word in asks.split(",")] == [us * 1000 for us in ASKED_US]
-    asked = Askable(1, 1, 1)
+def test_delay_function_is_called_in_its_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    functions = [Askable(1, 1000)]
+    monkeypatch.setattr(library_client, "askable_functions", lambda _: functions)
+    times = hazard_of("long-waits").subject_words(make_subject())[-1]
+    assert [int(word) for word in times.split(",")] == [us * 1000 for us in ASKED_US]
+    functions[:] = [Askable(1, 1, 1)]
     assert hazard_of("long-waits").subject_words(make_subject())[-2:] == ("--argument", "1")
 
 
@@ -265,43 +269,31 @@ def host_events(**end: int) -> list[Event]:
 
 
 @pytest.mark.parametrize(
-    ("word", "end", "fault"),
+    ("word", "end", "fault", "missed"),
     [
-        ("library", {}, ""),
-        ("signals:20", {"signals": 200}, ""),
-        ("signals:20", {}, "none was handled"),
-        ("threads:2", {"turns": 1}, ""),
+        ("library", {}, "", ""),
+        ("signals:20", {"signals": 200}, "", ""),
+        ("signals:20", {"signals": 100}, "", ""),
+        ("signals:20", {"signals": 99}, "", "it handled 99 signals where 200 were due"),
+        ("signals:20", {}, "none was handled", "it handled 0 signals where 200 were due"),
+        ("threads:2", {"turns": 1}, "", ""),
+        ("threads:2", {}, "", "the other threads never ran"),
     ],
 )
-def test_hazard_of_a_library_that_is_missing_is_a_fault(
-    word: str, end: dict[str, int], fault: str
+def test_events_of_the_library_client_show_a_missing_or_rare_hazard(
+    word: str, end: dict[str, int], fault: str, missed: str
 ) -> None:
+    hazard, cell = hazard_of(word), make_cell(hazards=(word,))
     seen = seen_after(*host_events(**end))
-    assert hazard_of(word).fault(make_cell(hazards=(word,)), seen) == fault
-
-
-@pytest.mark.parametrize(
-    ("word", "end", "missed"),
-    [
-        ("signals:20", {"signals": 100}, ""),
-        ("signals:20", {"signals": 99}, "it handled 99 signals where 200 were due"),
-        ("threads:2", {"turns": 1}, ""),
-        ("threads:2", {}, "the other threads never ran"),
-    ],
-)
-def test_hazard_that_it_hardly_met_is_told(word: str, end: dict[str, int], missed: str) -> None:
-    seen = seen_after(*host_events(**end))
-    hazard = hazard_of(word)
-    assert hazard.missed(make_cell(hazards=(word,)), seen) == missed
-    assert hazard.fault(make_cell(hazards=(word,)), seen_after(*host_events(signals=1))) == ""
+    assert (hazard.fault(cell, seen), hazard.missed(cell, seen)) == (fault, missed)
 
 
 @pytest.mark.parametrize("word", LIBRARY_WORDS)
-def test_host_program_that_ended_well_and_told_nothing_is_a_fault(word: str) -> None:
+def test_library_client_without_events_is_a_fault(word: str) -> None:
     assert hazard_of(word).fault(make_cell(hazards=(word,)), seen_after())
 
 
-def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
+def test_subject_that_was_rarely_stopped_is_a_fault() -> None:
     cell = make_cell(hazards=("stop-cont:10",))
     (hazard,) = hazards_of(cell)
     lived: list[Event] = [
@@ -313,11 +305,11 @@ def test_subject_that_was_hardly_stopped_is_a_fault() -> None:
         assert hazard.fault(cell, seen) == fault
 
 
-def test_long_waits_that_nobody_saw_are_told() -> None:
+def test_long_waits_that_were_not_seen_are_reported() -> None:
     cell = make_cell(hazards=("long-waits",))
     (hazard,) = hazards_of(cell)
-    told = f"{len(ASKED_US)} of {len(ASKED_US)} calls were not seen"
-    assert hazard.missed(cell, seen_after(*host_events())) == told
+    missed = f"{len(ASKED_US)} of {len(ASKED_US)} calls were not seen"
+    assert hazard.missed(cell, seen_after(*host_events())) == missed
     calls = [delay(us, took_ns=us * 1000) for us in ASKED_US]
     for count in (len(calls), len(calls) - 1):
         seen = replace(seen_after(*host_events()), delays=delays_of(*calls[:count]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig history`, and the runs that `run` and `gate` record."""
+"""`rig/rig history`, and the recording of runs by `run` and `gate`."""
 
 import datetime as dt
 import json
@@ -59,7 +59,7 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'h.sqlite'}"
 
 
-def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> None:
+def test_list_filters_runs_and_its_name_may_be_left_out(url: str) -> None:
     history_of(url, make_run(1, {"a": 1}), make_run(2, {"a": 1}, plan="other"))
 
     def listed(*words: str) -> Any:
@@ -69,38 +69,38 @@ def test_list_tells_of_runs_and_takes_its_options_without_its_name(url: str) -> 
     assert (run["number"], run["plan"], run["subjects"]) == (2, "other", {"bundled": "1"})
     assert listed("--lane", "host") == []
     assert len(listed("--lane", "virtual")) == 2
-    said = answer_of("history", "list", "--history", url)
-    assert "other" in said
-    assert "smoke" in said
+    output = answer_of("history", "list", "--history", url)
+    assert "other" in output
+    assert "smoke" in output
 
 
-def test_list_of_nothing_says_so(url: str) -> None:
+def test_list_of_no_runs_says_so(url: str) -> None:
     done = rig("history", "--history", url)
     assert done.exit_code == ExitCode.PASS
     assert "no such run is kept" in done.output
 
 
-def test_date_that_is_none_is_bad_input_and_convicts_nobody(url: str) -> None:
+def test_wrong_date_is_bad_input_with_a_hint(url: str) -> None:
     refusal = refusal_of("history", "--history", url, "--since", "yesterday")
     assert "--since yesterday" in refusal
     assert "give a date" in refusal
 
 
-def test_added_run_and_gate_are_shown_and_added_once(url: str, tmp_path: Path) -> None:
+def test_run_and_gate_are_added_once_and_shown(url: str, tmp_path: Path) -> None:
     out = keep(make_run(3, {"a": 1}), tmp_path / "out")
     gate = keep_gate(tmp_path / "gate")
     assert "kept as 1 in" in rig("history", "add", out, "--history", url).output
     assert "had been kept as 1 in" in rig("history", "add", out, "--history", url).output
     assert "kept as 2 and 3 in" in rig("history", "add", gate, "--history", url).output
     assert "was the candidate of gate 1" in rig("history", "show", 3, "--history", url).output
-    said = answer_of("history", "show", 1, "--json", "--history", url)
-    assert said.encode() == (out / "results.json").read_bytes()
+    output = answer_of("history", "show", 1, "--json", "--history", url)
+    assert output.encode() == (out / "results.json").read_bytes()
 
 
-def test_plot_draws_each_run_and_the_svg_reads_as_xml(url: str, tmp_path: Path) -> None:
+def test_plot_has_each_run_and_its_svg_is_xml(url: str, tmp_path: Path) -> None:
     history_of(url, *(make_run(n, {"a": n + 1}) for n in range(3)))
-    said = rig("history", "plot", "bundled", "--history", url).output
-    assert [said.count(f" 0.00{n} ") for n in (2, 3)] == [1, 1]
+    output = rig("history", "plot", "bundled", "--history", url).output
+    assert [output.count(f" 0.00{n} ") for n in (2, 3)] == [1, 1]
     svg = tmp_path / "plot.svg"
     answer_of("history", "plot", "bundled", "--svg", svg, "--history", url)
     assert ET.fromstring(svg.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
@@ -108,7 +108,7 @@ def test_plot_draws_each_run_and_the_svg_reads_as_xml(url: str, tmp_path: Path) 
     assert "no such run has timed" in refusal
 
 
-def test_steps_tell_what_else_was_new(url: str) -> None:
+def test_steps_name_programs_and_images_that_changed(url: str) -> None:
     digests = {"kernel": "0", "initrd": "0", "emulator": "0", "qemu": "0", "turns": "0"}
     history_of(
         url,
@@ -116,26 +116,26 @@ def test_steps_tell_what_else_was_new(url: str) -> None:
         make_run(2, {"a": 103}, sha256="0" * 64),
         make_run(3, {"a": 104}, sha256="0" * 64, digests={**digests}),
     )
-    said = answer_of("history", "steps", "bundled", "--history", url)
-    assert "run 2" in said
-    assert "+3.00 %" in said
-    assert "another program" in said
-    assert "the same program; also new: emulator, initrd, kernel, qemu, turns" in said
+    output = answer_of("history", "steps", "bundled", "--history", url)
+    assert "run 2" in output
+    assert "+3.00 %" in output
+    assert "another program" in output
+    assert "the same program; also new: emulator, initrd, kernel, qemu, turns" in output
     found = json.loads(answer_of("history", "steps", "bundled", "--json", "--history", url))
     assert [step["run"] for step in found["steps"]] == [2, 3]
 
 
-def test_forget_takes_numbers_or_an_age(url: str) -> None:
+def test_forget_takes_numbers_or_a_date(url: str) -> None:
     history_of(url, *(make_run(n, {"a": 1}) for n in range(4)))
     answer_of("history", "forget", 2, "--history", url)
     refusal_of("history", "forget", "--history", url)
-    said = rig("history", "forget", "--before", "2026-01-04", "--history", url).output
-    assert "2 runs removed" in said
+    output = rig("history", "forget", "--before", "2026-01-04", "--history", url).output
+    assert "2 runs removed" in output
     assert [e.run.id for e in History(address_of(url)).entries(Choice())] == [4]
 
 
 @pytest.mark.parametrize("form", TableFormat)
-def test_export_is_read_back_value_for_value(
+def test_exported_table_is_read_unchanged(
     history_url: str, tmp_path: Path, form: TableFormat
 ) -> None:
     odd = make_run(2, {'q"u,o\nte': 1.5, "b": 2}, subject="path:ü/x", commit="", seed=2**66)
@@ -159,13 +159,13 @@ def test_export_is_read_back_value_for_value(
     assert {row["gate_side"] for row in back.to_pylist()} == {None, "baseline", "candidate"}
 
 
-def test_export_of_nothing_is_a_table_all_the_same(url: str, tmp_path: Path) -> None:
+def test_export_of_no_runs_is_an_empty_table(url: str, tmp_path: Path) -> None:
     file = tmp_path / "t.parquet"
     answer_of("history", "export", file, "--history", url)
     assert parquet.read_table(file).num_rows == 0
 
 
-def test_export_that_cannot_be_written_leaves_what_was_there(url: str, tmp_path: Path) -> None:
+def test_export_that_cannot_be_written_is_refused(url: str, tmp_path: Path) -> None:
     history_of(url, make_run(1, {"a": 1}))
     refusal = refusal_of("history", "export", tmp_path / "none" / "t.csv", "--history", url)
     assert "could not be written" in refusal
@@ -180,17 +180,17 @@ def test_export_that_cannot_be_written_leaves_what_was_there(url: str, tmp_path:
         ("36h", "2026-01-31T00:00:00+00:00"),
     ],
 )
-def test_moments_are_dates_times_or_ages(text: str, found: str) -> None:
+def test_date_time_or_age_is_parsed(text: str, found: str) -> None:
     assert moment(text, NOW, option="--since") == found
 
 
 @pytest.mark.parametrize("text", ["yesterday", "7x", "999999w", "2026-13-01"])
-def test_moment_that_is_none_names_the_option(text: str) -> None:
+def test_wrong_date_is_refused_with_the_option(text: str) -> None:
     with pytest.raises(BadInputError, match=f"--since {text}"):
         moment(text, NOW, option="--since")
 
 
-def test_default_is_among_the_users_data() -> None:
+def test_default_history_is_in_the_data_folder_of_the_user() -> None:
     found = default_file({"XDG_DATA_HOME": "/data"})
     assert found == Path("/data/flashrom-delay-rig/history.sqlite")
     assert default_file({"XDG_DATA_HOME": "relative"}).is_relative_to(Path.home())
@@ -199,7 +199,7 @@ def test_default_is_among_the_users_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "fault"),
     [
         ("history.sqlite", "is no URL of a database"),
         ("postgresql://host:port/x", "is no URL of a database"),
@@ -209,21 +209,21 @@ def test_default_is_among_the_users_data() -> None:
         ("oracle://host/x", "no driver for 'oracle'"),
     ],
 )
-def test_url_that_is_none_is_bad_input_wherever_it_came_from(url: str, says: str) -> None:
+def test_wrong_url_is_bad_input_from_option_and_environment(url: str, fault: str) -> None:
     for given, environment in ((url, {}), (None, {VARIABLE: url})):
-        with pytest.raises(BadInputError, match=says) as raised:
+        with pytest.raises(BadInputError, match=fault) as raised:
             find_address(given, environment)
         assert raised.value.hint
         assert raised.value.message.startswith("--history" if given else VARIABLE)
 
 
-def test_wrong_url_is_told_before_anything_is_run(tmp_path: Path) -> None:
+def test_wrong_url_is_refused_before_the_run(tmp_path: Path) -> None:
     for command in (["run", "--plan", "smoke"], ["gate", *["--baseline", "a", "--candidate", "b"]]):
         refusal_of(*command, "--history", "nonsense", "--out", tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
 
-def test_password_is_neither_told_nor_kept() -> None:
+def test_password_is_neither_printed_nor_stored() -> None:
     url = "postgresql://me:s3cret@host/x?sslpassword=s3cret"
     for words in (["run", "--history", url], ["run", f"--history={url}"]):
         assert "s3cret" not in str(without_passwords(words))
@@ -235,9 +235,7 @@ def test_password_is_neither_told_nor_kept() -> None:
     assert "s3cret" not in raised.value.message
 
 
-def test_wrong_password_and_missing_database_are_told_without_the_password(
-    postgres: Server,
-) -> None:
+def test_errors_of_a_server_do_not_contain_the_password(postgres: Server) -> None:
     name = postgres.new_database()
     wrong = postgres.tcp_url(name).replace(PASSWORD, "wr0ng")
     for url, says in ((wrong, "user and password"), (postgres.tcp_url("none"), "createdb")):
@@ -286,7 +284,7 @@ def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
     return capfd.readouterr().err
 
 
-def test_run_and_gate_are_kept_with_a_line_about_it(
+def test_run_and_gate_are_recorded_with_a_message(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert "history: 1 in" in kept(address_of(url), tmp_path, capfd)
@@ -296,16 +294,14 @@ def test_run_and_gate_are_kept_with_a_line_about_it(
     assert capfd.readouterr().err == ""
 
 
-def test_server_that_is_not_there_costs_a_warning(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    said = kept(address_of("postgresql://me@127.0.0.1:1/x"), tmp_path, capfd)
-    assert "warning: not kept in the history" in said
-    assert "start the server" in said
-    assert f"history add {tmp_path}" in said
+def test_missing_server_is_a_warning(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    output = kept(address_of("postgresql://me@127.0.0.1:1/x"), tmp_path, capfd)
+    assert "warning: not kept in the history" in output
+    assert "start the server" in output
+    assert f"history add {tmp_path}" in output
 
 
-def test_file_that_is_no_database_costs_a_warning_and_stays_as_it_was(
+def test_file_that_is_no_database_is_a_warning_and_unchanged(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "h.sqlite").write_text("my notes\n" * 100, encoding="utf-8")
@@ -313,7 +309,7 @@ def test_file_that_is_no_database_costs_a_warning_and_stays_as_it_was(
     assert (tmp_path / "h.sqlite").read_text(encoding="utf-8") == "my notes\n" * 100
 
 
-def test_folder_in_place_of_the_file_costs_a_warning(
+def test_folder_in_place_of_the_file_is_a_warning(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "h.sqlite").mkdir()
@@ -341,11 +337,11 @@ def limited(words: list[str], url: str, runs: int) -> subprocess.CompletedProces
     return run_python("-c", KEEP, url, runs, within=words, timeout=120)
 
 
-# Root may write to read-only files, unless it has given up its capabilities.
+# Root may write to read-only files while it has its capabilities.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 
 
-def test_read_only_history_costs_a_warning_and_can_be_read(url: str, tmp_path: Path) -> None:
+def test_read_only_history_is_a_warning_and_can_be_read(url: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     url = f"sqlite:///{folder / 'h.sqlite'}"
@@ -364,7 +360,7 @@ def test_read_only_history_costs_a_warning_and_can_be_read(url: str, tmp_path: P
     assert (folder / "h.sqlite").read_bytes() == before
 
 
-def test_read_only_postgresql_costs_a_warning(
+def test_read_only_postgresql_is_a_warning(
     postgres: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     name = postgres.new_database()
@@ -375,8 +371,8 @@ def test_read_only_postgresql_costs_a_warning(
     assert len(History(address_of(postgres.url(name))).entries(Choice())) == 1
 
 
-def assert_some_of_12_are_kept(done: subprocess.CompletedProcess[str]) -> int:
-    """Checks that each run that was not kept cost a warning; returns how many were kept."""
+def assert_some_of_12_are_recorded(done: subprocess.CompletedProcess[str]) -> int:
+    """Checks for a warning about each run that was not recorded; returns the number recorded."""
     assert done.returncode == 0, done.stderr
     kept = len(done.stdout.split())
     assert 0 < kept < 12
@@ -384,7 +380,7 @@ def assert_some_of_12_are_kept(done: subprocess.CompletedProcess[str]) -> int:
     return kept
 
 
-def test_full_disk_costs_warnings_and_no_run_that_was_kept(tmp_path: Path) -> None:
+def test_full_disk_is_a_warning_and_loses_no_recorded_run(tmp_path: Path) -> None:
     place = tmp_path / "full"
     place.mkdir()
     script = f'mount -t tmpfs -o size=512k rig {place} && exec "$@"'
@@ -393,17 +389,17 @@ def test_full_disk_costs_warnings_and_no_run_that_was_kept(tmp_path: Path) -> No
         pytest.skip("no namespaces for users here")
     done = limited(words, f"sqlite:///{place / 'h.sqlite'}", 12)
     assert "no space is left" in done.stderr
-    assert_some_of_12_are_kept(done)
+    assert_some_of_12_are_recorded(done)
 
 
-def test_file_that_may_not_grow_costs_warnings_and_no_run_that_was_kept(url: str) -> None:
+def test_file_size_limit_is_a_warning_and_loses_no_recorded_run(url: str) -> None:
     limit = shutil.which("prlimit")
     assert limit is not None
     done = limited([limit, "--fsize=300000"], url, 12)
-    assert len(History(address_of(url)).entries(Choice())) == assert_some_of_12_are_kept(done)
+    assert len(History(address_of(url)).entries(Choice())) == assert_some_of_12_are_recorded(done)
 
 
-def test_clean_names_the_history_that_it_leaves(tmp_path: Path) -> None:
+def test_clean_finds_the_history_that_it_does_not_remove(tmp_path: Path) -> None:
     environment = {"XDG_DATA_HOME": str(tmp_path)}
     assert history_file(environment) is None
     file = default_file(environment)

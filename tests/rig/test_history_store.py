@@ -17,12 +17,7 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.decision.gate_judge import decide
 from delayrig.features.history.address import Choice
-from delayrig.features.history.schema import (
-    HEAD,
-    VERSION_TABLE,
-    bring_up_to_date,
-    revision_of,
-)
+from delayrig.features.history.schema import HEAD, VERSION_TABLE, bring_up_to_date, revision_of
 from delayrig.features.history.store import History, open_engine
 from sqlalchemy import Connection, inspect, text
 
@@ -38,7 +33,7 @@ LIMIT_S = 120
 
 
 def python(code: str, *words: str) -> subprocess.Popen[str]:
-    """Starts Python code in a process of its own."""
+    """Starts Python code in another process."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
@@ -67,7 +62,7 @@ def test_run_that_is_added_again_is_not_stored_twice(history_url: str) -> None:
     assert len(store.entries(ALL)) == 1
 
 
-def test_gate_is_kept_with_its_sides(history_url: str) -> None:
+def test_gate_is_stored_with_its_sides(history_url: str) -> None:
     before, after = make_run(1, {"a": 1}), make_run(1, {"a": 1}, plan="gate")
     decision = decide([before], [after])
     store = history_of(history_url)
@@ -119,7 +114,7 @@ def test_forgotten_run_leaves_nothing_and_its_number_is_not_reused(history_url: 
             assert sorted(rows) == [1, 2, 4]
 
 
-def test_choice_filters_by_all_that_it_names(history_url: str) -> None:
+def test_choice_filters_by_each_of_its_fields(history_url: str) -> None:
     store = history_of(
         history_url,
         make_run(0, {"a": 1}),
@@ -145,7 +140,7 @@ def test_reading_before_the_first_run_finds_nothing_and_creates_nothing(tmp_path
     assert not file.parent.exists()
 
 
-def test_text_that_no_column_can_hold_is_kept_in_the_document(history_url: str) -> None:
+def test_text_that_no_column_can_hold_is_stored_in_the_document(history_url: str) -> None:
     run = make_run(1, {"a": 1}, seed=2**63 - 1)
     odd = msgspec.structs.replace(run.cells[0].subject, version="1\x00\x1b[31m")
     cell = msgspec.structs.replace(run.cells[0], subject=odd, reason="\x00")
@@ -169,7 +164,7 @@ def test_concurrent_writers_of_a_new_history_lose_nothing(history_url: str, boun
     writers = [python(ADD_RUNS, history_url, str(number)) for number in range(many)]
     ends = [writer.communicate(timeout=LIMIT_S) for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * many, ends
-    numbers = sorted(int(line) for said, _ in ends for line in said.split())
+    numbers = sorted(int(line) for output, _ in ends for line in output.split())
     assert len(set(numbers)) == many * RUNS_EACH
     store = history_of(history_url)
     assert [e.run.id for e in sorted(store.entries(ALL), key=lambda e: e.run.id)] == numbers
@@ -202,8 +197,8 @@ store.add([finished(make_run(2, {"a": 1, "b": 2}))])
 
 def test_writer_that_is_killed_within_a_run_loses_only_that_run(history_url: str) -> None:
     writer = python(DIE_AT_A_CELL, history_url)
-    _, said = writer.communicate(timeout=LIMIT_S)
-    assert writer.returncode == -signal.SIGKILL, said
+    _, output = writer.communicate(timeout=LIMIT_S)
+    assert writer.returncode == -signal.SIGKILL, output
     store = history_of(history_url)
     assert [entry.run.id for entry in store.entries(ALL)] == [1]
     added = store.add([finished(make_run(3, {"a": 1}))])
@@ -223,9 +218,7 @@ for number in count():
 
 
 @pytest.mark.bounds(kills=(2, 4))
-def test_writers_that_are_killed_at_any_moment_lose_no_stored_run(
-    history_url: str, bound: Bound
-) -> None:
+def test_writers_that_are_killed_lose_no_stored_run(history_url: str, bound: Bound) -> None:
     dice = random.Random(1)
     kept: list[int] = []
     kills = bound("kills")
@@ -242,7 +235,7 @@ def test_writers_that_are_killed_at_any_moment_lose_no_stored_run(
     store = history_of(history_url)
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
-    # A killed writer may have kept a last run without printing its number.
+    # A killed writer may have stored a last run without printing its number.
     assert len(there) <= len(kept) + kills
     for run in there:
         assert_whole(store, run)
@@ -281,9 +274,7 @@ def make_old_history(url: str) -> None:
             connection.execute(text(statement))
 
 
-def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
-    history_url: str,
-) -> None:
+def test_history_of_the_first_revision_is_upgraded_with_its_runs(history_url: str) -> None:
     make_old_history(history_url)
     store = History(address_of(history_url))
     (old,) = store.entries(ALL)
@@ -296,7 +287,7 @@ def test_history_of_the_first_revision_is_brought_up_to_date_with_its_runs(
     assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
 
 
-def shape_of(connection: Connection) -> dict[str, object]:
+def schema_of(connection: Connection) -> dict[str, object]:
     """Returns the tables with their columns, indexes and foreign keys, without their order."""
     found = inspect(connection)
     return {
@@ -309,25 +300,23 @@ def shape_of(connection: Connection) -> dict[str, object]:
     }
 
 
-def test_history_that_was_brought_up_to_date_has_the_shape_of_a_new_one(
-    history_url: str,
-) -> None:
-    shapes = []
+def test_upgraded_history_has_the_schema_of_a_new_one(history_url: str) -> None:
+    schemas = []
     for make in (make_old_history, lambda _: None):
         make(history_url)
         history_of(history_url, make_run(1, {"a": 1}))
         with open_engine(address_of(history_url), write=True).begin() as connection:
             assert revision_of(connection) == HEAD
-            shapes.append(shape_of(connection))
+            schemas.append(schema_of(connection))
             for table in ("gate_run", "gate", "document", "cell", "run"):
                 connection.execute(text(f"DROP TABLE rig_{table}"))
             connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
-    upgraded, new = shapes
+    upgraded, new = schemas
     assert upgraded == new
     assert len(new) == 6
 
 
-def test_history_of_a_newer_rig_is_left_alone(history_url: str) -> None:
+def test_history_of_a_newer_rig_is_refused(history_url: str) -> None:
     store = history_of(history_url, make_run(1, {"a": 1}))
     with open_engine(address_of(history_url), write=True).begin() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = 'r0099'"))
@@ -338,7 +327,7 @@ def test_history_of_a_newer_rig_is_left_alone(history_url: str) -> None:
         store.add([finished(make_run(2, {"a": 1}))])
 
 
-def test_other_tables_of_a_database_are_left_alone(postgres: Server) -> None:
+def test_other_tables_of_a_database_are_unchanged(postgres: Server) -> None:
     name = postgres.new_database()
     with postgres.connect(name) as connection:
         connection.execute("CREATE TABLE run (id int); INSERT INTO run VALUES (7)")
@@ -366,9 +355,7 @@ def test_damaged_document_makes_only_that_run_unreadable(tmp_path: Path) -> None
     assert store.load(2).run.plan == "smoke"
 
 
-def test_hint_for_a_damaged_gate_names_its_runs_and_not_its_own_number(
-    tmp_path: Path,
-) -> None:
+def test_hint_for_a_damaged_gate_names_its_runs(tmp_path: Path) -> None:
     file = tmp_path / "history.sqlite"
     before, after = make_run(2, {"a": 1}), make_run(3, {"a": 1}, plan="gate")
     store = history_of(f"sqlite:///{file}", make_run(1, {"a": 1}))
@@ -381,7 +368,7 @@ def test_hint_for_a_damaged_gate_names_its_runs_and_not_its_own_number(
     assert "history forget 2 3`" in raised.value.hint
 
 
-def test_document_of_another_schema_version_names_key_and_remedy(history_url: str) -> None:
+def test_document_of_another_schema_version_is_refused_with_a_hint(history_url: str) -> None:
     newer = msgspec.structs.replace(make_run(1, {"a": 1}), schema=99)
     store = history_of(history_url, newer)
     with pytest.raises(BadInputError, match="run 1: key 'schema' is 99") as raised:
@@ -389,7 +376,7 @@ def test_document_of_another_schema_version_names_key_and_remedy(history_url: st
     assert "the rig that wrote it" in raised.value.hint
 
 
-def test_broken_connection_leaves_nothing_of_the_run(postgres: Server) -> None:
+def test_broken_connection_stores_nothing_of_the_run(postgres: Server) -> None:
     url = postgres.url(postgres.new_database())
     store = history_of(url, make_run(1, {"a": 1}))
     with psycopg.connect(url) as other:
@@ -405,7 +392,7 @@ def test_broken_connection_leaves_nothing_of_the_run(postgres: Server) -> None:
                     ).fetchall()
                 )
         assert ended
-        _, said = writer.communicate(timeout=LIMIT_S)
+        _, output = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode != 0
-    assert "BadInputError" in said
+    assert "BadInputError" in output
     assert [entry.run.id for entry in store.entries(ALL)] == [1]
