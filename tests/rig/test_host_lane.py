@@ -90,7 +90,7 @@ def stand_in(paths: Paths, script: str) -> None:
         (paths.build / name).symlink_to(BUILT / name)
 
 
-def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_path: Path) -> None:
+def test_bus_canary_is_convicted_and_its_control_passes(paths: Paths, tmp_path: Path) -> None:
     results = run_cells(
         paths,
         tmp_path / "out",
@@ -106,7 +106,7 @@ def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_pat
     assert canary.evidence[0].witness == "bus"
 
 
-def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: Path) -> None:
+def test_chip_canary_is_convicted_and_its_control_passes(paths: Paths, tmp_path: Path) -> None:
     canary, control = run_cells(
         paths,
         tmp_path / "out",
@@ -118,7 +118,7 @@ def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: P
     assert control.verdict is Verdict.PASS, control.reason
 
 
-def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
+def test_result_has_facts_of_this_machine_and_none_of_qemu_or_libvirt(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = tmp_path / "tools"
@@ -154,14 +154,14 @@ def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
         {"programmer": Programmer.DUMMY},
     ],
 )
-def test_other_jobs_and_ways_to_the_part_work(
+def test_other_jobs_and_programmers_pass(
     paths: Paths, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     cell = run_one(paths, tmp_path / "out", host_cell(**changes))
     assert (cell.verdict, cell.evidence) == (Verdict.PASS, []), cell.reason
 
 
-def test_terminal_is_found_however_long_the_path_to_it_is(
+def test_tty_of_the_emulator_may_have_a_long_path(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = tmp_path / ("far/" * 40)
@@ -186,7 +186,7 @@ def test_terminal_is_found_however_long_the_path_to_it_is(
         pytest.param("migrate:20", '"ev":"migrations"', marks=TWO_CPUS),
     ],
 )
-def test_hazard_is_made_and_convicts_nobody(
+def test_hazard_takes_place_and_convicts_nobody(
     paths: Paths, tmp_path: Path, word: str, said: str
 ) -> None:
     cell = host_cell(hazards=(word,), cores=2)
@@ -208,7 +208,7 @@ class Noted(Record):
         self.facts[event] = facts
 
 
-def test_turns_of_siblings_are_known_after_their_end(tmp_path: Path) -> None:
+def test_stopped_siblings_report_their_turns(tmp_path: Path) -> None:
     (tmp_path / "printed").touch()
     siblings = Siblings(record := Noted(), CPUS[:1])
     siblings.begin()
@@ -216,7 +216,7 @@ def test_turns_of_siblings_are_known_after_their_end(tmp_path: Path) -> None:
     assert record.facts["siblings_stopped"]["turns_min"] != 0
 
 
-def test_subject_may_be_gone_when_it_is_to_be_stopped_or_ended(
+def test_stopping_or_ending_a_subject_that_is_gone_is_no_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def gone(pid: int, number: int) -> None:
@@ -233,7 +233,9 @@ def test_subject_may_be_gone_when_it_is_to_be_stopped_or_ended(
     heard.assert_called_once_with()
 
 
-def test_emulator_without_rights_is_said_to_have_none(paths: Paths, tmp_path: Path) -> None:
+def test_emulator_that_may_not_be_realtime_runs_without_it_and_the_result_says_so(
+    paths: Paths, tmp_path: Path
+) -> None:
     refusal = "echo 'serprog-emu: --realtime: not permitted' >&2; exit 99"
     stand_in(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
     cell = run_one(paths, tmp_path / "out", host_cell())
@@ -248,7 +250,7 @@ def test_emulator_without_rights_is_said_to_have_none(paths: Paths, tmp_path: Pa
     ],
     ids=["never starts", "dies in the middle"],
 )
-def test_emulator_that_fails_is_a_fault_of_the_rig_with_its_last_words(
+def test_failed_emulator_is_infra_error_with_its_last_output(
     paths: Paths, tmp_path: Path, script: str, said: str
 ) -> None:
     stand_in(paths, script)
@@ -270,7 +272,7 @@ class KilledLane(HostLane):
         return -signal.SIGKILL
 
 
-def test_session_that_is_killed_beside_a_library_client_is_lost(
+def test_session_killed_while_the_library_client_runs_is_a_lost_guest(
     paths: Paths, tmp_path: Path
 ) -> None:
     assignment = Assignment(
@@ -310,17 +312,17 @@ def refusal(paths: Paths, cell: Cell) -> str:
         ({"subject": "debian:bookworm"}, "cannot be started"),
     ],
 )
-def test_what_this_machine_cannot_do_is_skipped_with_its_reason(
+def test_cell_that_this_machine_cannot_run_is_refused_with_the_reason(
     paths: Paths, changes: dict[str, Any], words: str
 ) -> None:
     assert words in refusal(paths, host_cell(**changes))
 
 
-def test_cores_that_no_hazard_needs_are_not_asked_for(paths: Paths) -> None:
+def test_cores_are_required_only_if_a_hazard_needs_them(paths: Paths) -> None:
     assert refusal(paths, host_cell(cores=5000)) == ""
 
 
-def test_subject_keeps_to_the_cpus_that_are_asked_for(paths: Paths, tmp_path: Path) -> None:
+def test_subject_runs_on_the_pinned_cpus(paths: Paths, tmp_path: Path) -> None:
     cell = host_cell(pin=str(CPUS[-1]), job=Job.PROBE)
     assert cpus_of(cell) == [CPUS[-1]]
     assert cpus_of(host_cell()) == CPUS
@@ -335,7 +337,7 @@ def choice(lane: LaneName | None, *, plan: str = "smoke") -> list[Cell]:
     ).cells
 
 
-def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
+def test_smoke_plan_has_the_same_cells_canaries_and_controls_on_both_lanes() -> None:
     virtual, host = choice(None), choice(LaneName.HOST)
     assert {cell.lane for cell in virtual} == {LaneName.VIRTUAL}
     assert {cell.lane for cell in host} == {LaneName.HOST}
@@ -344,7 +346,7 @@ def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
     assert {cell.name for cell in virtual} == {cell.name for cell in host}
 
 
-def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:
+def test_id_of_a_host_lane_cell_has_the_lane_and_no_speed() -> None:
     cell = host_cell(cores=2, pin="0,2-3")
     assert cell.id == "group.bundled.host.2c.cpu0-2-3.calm.W25Q128JV-max.4kib.write"
     assert cell.mips == []
@@ -374,7 +376,7 @@ def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, wor
     assert words in caught.value.message
 
 
-def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
+def test_option_overrides_the_lane_of_the_plan(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, 'lane = "host"', 'pin = "0"')
     (cell,) = choice(None, plan=plan)
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.HOST, "0", 0)
@@ -382,7 +384,7 @@ def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.VIRTUAL, "", 6)
 
 
-def test_cells_without_guests_leave_a_cpu_to_their_emulators() -> None:
+def test_host_and_live_lanes_leave_cpus_to_their_emulators() -> None:
     assert default_jobs(LaneName.VIRTUAL) == len(CPUS)
     assert default_jobs(LaneName.HOST) == max(len(CPUS) // 2, 1)
     assert default_jobs(LaneName.LIVE) == max(len(CPUS) // 4, 1)
@@ -433,7 +435,7 @@ def run(spec: Path) -> list[Event]:
     return read_events(spec.parent / "agent.jsonl")
 
 
-def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
+def test_session_reports_ends_of_subject_and_emulator_and_leaves_no_process(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sh", "-c", f"echo {PORT}; exit 3"))
     assert needed(events, SubjectEnd).exit_code == 3
     assert needed(events, SubjectEnd).timed_out is False
@@ -448,7 +450,7 @@ def test_subject_has_the_timer_slack_of_ordinary_processes(tmp_path: Path) -> No
     assert (tmp_path / "stdout.txt").read_text() == "50000\n"
 
 
-def test_subject_whose_time_is_up_is_ended(tmp_path: Path) -> None:
+def test_subject_is_killed_at_its_deadline(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sleep", "1000", deadline_ms=200))
     assert needed(events, SubjectEnd).timed_out is True
     assert needed(events, SubjectEnd).signal == signal.SIGKILL
@@ -477,9 +479,7 @@ def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", range(25))
 @pytest.mark.parametrize("told", [signal.SIGKILL, signal.SIGTERM])
-def test_parent_that_dies_takes_everything_with_it(
-    tmp_path: Path, number: int, told: signal.Signals
-) -> None:
+def test_session_dies_with_its_parent(tmp_path: Path, number: int, told: signal.Signals) -> None:
     # Each process has a path below this folder in its arguments, by which the test finds it.
     subject = shutil.copy("/bin/sleep", tmp_path)
     lines = ["hogs 1", "stops_hz 50"]
@@ -493,6 +493,6 @@ def test_parent_that_dies_takes_everything_with_it(
 @pytest.mark.parametrize(
     ("text", "cpus"), [("", []), ("0", [0]), ("0-3", [0, 1, 2, 3]), ("7,0-1,4\n", [0, 1, 4, 7])]
 )
-def test_lists_of_cpus_are_those_of_the_kernel(text: str, cpus: list[int]) -> None:
+def test_cpu_lists_have_the_kernels_format(text: str, cpus: list[int]) -> None:
     assert cpus_in(text) == cpus
     assert cpus_in(cpus_text(cpus)) == cpus

@@ -92,7 +92,7 @@ def is_read_again(result: CellResult) -> bool:
 
 @pytest.mark.parametrize("name", SAID)
 @pytest.mark.bounds(mutations=(300, 34_000))
-def test_whatever_a_guest_says_is_refused_or_makes_a_result_that_can_be_read(
+def test_mutated_output_of_a_guest_is_refused_or_gives_a_readable_result(
     name: str, tmp_path: Path, bound: Bound
 ) -> None:
     said, cell = SAID[name], sound_folder(tmp_path)
@@ -138,7 +138,7 @@ OVER_A_TTY = pytest.param(
         (Flood.DEAF, Verdict.HUNG, "did not end by its deadline"),
     ],
 )
-def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
+def test_flooding_subject_is_ended_and_harms_no_other_cell(
     paths: Paths,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -183,13 +183,13 @@ GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
     ],
     ids=["was served", "waits for no reply", "is refused", "polls without end"],
 )
-def test_flood_is_what_was_hung_up_on_and_waited_for_nothing(
+def test_flood_is_requests_without_waits_until_the_emulator_gave_up(
     events: list[Event], flood: bool
 ) -> None:
     assert is_flood(events) is flood
 
 
-def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path) -> None:
+def test_guest_that_floods_its_console_is_lost_with_the_tails_of_its_logs(tmp_path: Path) -> None:
     console = logs_of(tmp_path)[0]
 
     async def flood() -> None:
@@ -205,7 +205,7 @@ def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path)
     assert console.stat().st_size == LOG_BYTES_MAX
 
 
-def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
+def test_guest_that_floods_nothing_finishes_its_work(tmp_path: Path) -> None:
     async def work() -> int:
         logs_of(tmp_path)[0].write_bytes(b"a few words\n")
         await asyncio.sleep(0.01)
@@ -223,11 +223,11 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
         (b"x" * 100_000, "x" * TAIL_LINE_MAX + "..."),
     ],
 )
-def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
+def test_log_tail_has_few_and_short_lines(log: bytes, said: str) -> None:
     assert log_tail(log, 3) == said
 
 
-def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
+def test_log_tails_keep_the_type_of_the_error(tmp_path: Path) -> None:
     with (
         pytest.raises(OverdueGuestError, match=r"late; console\.log: nothing") as caught,
         with_log_tails(tmp_path, LOGS),

@@ -57,7 +57,7 @@ def test_every_tracked_file_is_installed(installed: Path) -> None:
     assert not [name for name in files if name.startswith(NOT_INSTALLED)]
 
 
-def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
+def test_installed_launcher_prints_its_version(installed: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [installed / TREE / "rig" / "rig", "--version"],
         env={"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)},
@@ -68,7 +68,7 @@ def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
     assert done.stdout == f"rig/rig, version {__version__}\n"
 
 
-def test_there_is_a_page_for_each_shown_subcommand_with_every_option_and_example() -> None:
+def test_each_visible_subcommand_has_a_manual_page_with_options_and_examples() -> None:
     hidden = {name for name, command in main.commands.items() if command.hidden}
     shown = {name for name in help_texts(find_layout({})) if name.split(" ")[0] not in hidden}
     assert set(PAGES) == {f"{page_name(name)}.1" for name in shown}
@@ -80,7 +80,7 @@ def test_there_is_a_page_for_each_shown_subcommand_with_every_option_and_example
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
 @pytest.mark.parametrize("name", PAGES)
-def test_roff_has_nothing_to_say_of_a_page(name: str, tmp_path: Path) -> None:
+def test_man_prints_each_page_without_warnings(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(PAGES[name], encoding="utf-8")
     done = subprocess.run(
@@ -94,7 +94,7 @@ def test_roff_has_nothing_to_say_of_a_page(name: str, tmp_path: Path) -> None:
     assert "NAME" in done.stdout
 
 
-def test_a_dot_at_a_lines_beginning_is_text_and_a_sentence_ends_at_its_own_mark() -> None:
+def test_roff_escapes_a_leading_dot_and_a_summary_ends_with_its_question_mark() -> None:
     assert roff(".rig -x \\n") == "\\&.rig \\-x \\en"
     text = "Usage: x\n\n  Does it end, and\n  well? It does so pre-\n  sently.\n"
     assert sentence(text) == "Does it end, and well?"
@@ -129,7 +129,7 @@ def test_packages_have_the_version_of_the_rig() -> None:
     assert f"flashrom-delay-rig-{__version__}.tar.gz HEAD" in SPEC
 
 
-def test_scripts_of_packages_have_no_fault_that_shellcheck_knows() -> None:
+def test_shellcheck_finds_nothing_in_the_scripts_of_packages() -> None:
     tests = [path for path in (DEBIAN / "tests").iterdir() if path.name != "control"]
     scripts = [CI / "install-tree", CI / "flashrom-delay-rig", DEBIAN / "build.sh", *tests]
     subprocess.run([tool("shellcheck"), "--shell=sh", *scripts], check=True)
@@ -175,7 +175,7 @@ def test_every_tracked_file_is_in_the_wheel_and_the_launcher_stays_a_program(
         ({}, str(Path.home() / ".cache" / "flashrom-delay-rig")),
     ],
 )
-def test_state_is_in_the_users_cache_unless_it_is_named(
+def test_state_folder_is_in_the_users_cache_unless_the_environment_names_it(
     environment: dict[str, str], folder: str
 ) -> None:
     command = runpy.run_path(str(CHECKOUT / "rig" / PACKAGE / "__init__.py"))

@@ -103,7 +103,7 @@ def left(out: Path) -> list[str]:
 
 
 @pytest.mark.bounds(kills=(10, 50))
-def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
+def test_killed_run_leaves_no_process_and_no_half_written_file(
     tmp_path: Path, bound: Bound
 ) -> None:
     kills = int(ASKED or bound("kills"))

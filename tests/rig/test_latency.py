@@ -108,7 +108,7 @@ def test_sets_of_guests_contain_each_guest_once() -> None:
         ("arm64/250/clocksource:hpet", "clocksource needs a guest of"),
     ],
 )
-def test_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: str) -> None:
+def test_invalid_guest_is_refused_with_a_remedy(guest: str, said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)) as error:
         parse_guest(guest)
     assert error.value.hint
@@ -156,7 +156,7 @@ def test_ordinary_process_of_a_guest_is_given_the_usual_slack() -> None:
     assert {each.slack_ns for each in found if not each.fifo} == {1, 50 * US}
 
 
-def test_every_governor_and_idle_state_of_the_machine_is_tried() -> None:
+def test_every_governor_and_idle_state_of_the_machine_is_measured() -> None:
     facts = dataclasses.replace(
         HOST, governors=("powersave", "performance"), idle_exit_us=(0, 2, 100)
     )

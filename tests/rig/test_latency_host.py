@@ -35,7 +35,7 @@ def governors_now(sysfs: Path) -> set[str]:
     return {path.read_text().strip() for path in files}
 
 
-def test_governor_is_put_back_as_it_was_also_after_a_killed_rig(tmp_path: Path) -> None:
+def test_governor_is_restored_also_after_a_killed_rig(tmp_path: Path) -> None:
     sysfs = make_cpufreq(tmp_path / "cpu")
     governors = Governors(tmp_path / JOURNAL, sysfs)
     assert governors.known == ("schedutil", "performance")
@@ -72,7 +72,7 @@ def test_governor_that_may_not_be_set_on_every_cpu_is_set_on_none(
     assert not (tmp_path / JOURNAL).exists()
 
 
-def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:
+def test_interrupted_measurement_restores_governors(tmp_path: Path) -> None:
     sysfs = make_cpufreq(tmp_path / "cpu")
     paths = Paths(checkout=find_paths().checkout, state=tmp_path)
 
@@ -96,7 +96,7 @@ def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:
     assert governors_now(sysfs) == {"schedutil"}
 
 
-def test_missing_cyclictest_is_said_with_its_package(
+def test_missing_cyclictest_is_an_error_that_names_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -160,7 +160,7 @@ def test_run_of_a_user_without_rights_measures_the_rest_and_says_what_is_missing
     assert "Operation not permitted" in page
 
 
-def test_waits_here_are_never_early_and_readings_cost_something() -> None:
+def test_waits_on_this_machine_are_never_early_and_clock_readings_take_time() -> None:
     lines = run_here(
         "audit",
         "wait:wait=clock_nanosleep,request_ns=100000,count=20,eaters=1,slack_ns=1",
@@ -182,7 +182,7 @@ def test_waits_here_are_never_early_and_readings_cost_something() -> None:
     assert limited["count"] < 100_000
 
 
-def test_program_that_makes_no_sense_of_a_word_measures_nothing() -> None:
+def test_measuring_program_refuses_an_unknown_wait() -> None:
     program = str(find_paths().latency_program)
     done = subprocess.run(
         [program, "audit", "wait:wait=usleep,count=1"], capture_output=True, check=False

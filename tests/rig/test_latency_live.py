@@ -65,7 +65,7 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
     assert "too slow" not in parse_live_guest("10:40").about
 
 
-def test_live_guest_takes_the_words_of_the_other_lane() -> None:
+def test_live_guest_has_the_options_of_the_virtual_lane() -> None:
     guest = parse_live_guest("10:40/nohz_full=1/no-rt")
     assert (guest.kernel_words, guest.first_cpu) == (("nohz_full=1",), 1)
     assert guest.spec_lines == ("realtime_denied 1",)
@@ -90,13 +90,13 @@ def test_live_guest_takes_the_words_of_the_other_lane() -> None:
         ("x86_64/0", "'0' is no speed"),
     ],
 )
-def test_live_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: str) -> None:
+def test_invalid_live_guest_is_refused_with_a_remedy(guest: str, said: str) -> None:
     with pytest.raises(BadInputError, match=re.escape(said)) as error:
         parse_live_guest(guest)
     assert error.value.hint
 
 
-def test_cores_are_measured_in_turn_where_asked() -> None:
+def test_measured_cpus_are_the_first_all_or_the_chosen_core() -> None:
     guest = parse_live_guest("10:40/nohz_full=1")
     assert measured_cpus(guest, all_cores=True, core=None) == (1, 0)
     assert measured_cpus(guest, all_cores=False, core=None) == (1,)
@@ -107,7 +107,7 @@ def test_cores_are_measured_in_turn_where_asked() -> None:
     assert "it has 2 of them" in error.value.hint
 
 
-def test_time_is_real_so_that_a_slow_guest_measures_loaded_waits_of_a_second() -> None:
+def test_slow_live_guest_measures_loaded_waits_of_up_to_a_second() -> None:
     series = programme(LIVE, QUICK, low_resolution=False)
     loaded = [each for each in series if each.section is Section.JITTER and each.eaters]
     assert {each.request_ns for each in loaded} == {10 * MS, 100 * MS, S}
@@ -120,7 +120,7 @@ def test_time_is_real_so_that_a_slow_guest_measures_loaded_waits_of_a_second() -
     assert all(each.limit_ms for each in table)
 
 
-def test_rehearsal_is_short_and_says_each_thing_once() -> None:
+def test_rehearsal_is_short_and_repeats_no_series() -> None:
     words = [each.word for each in programme(LIVE, QUICK, low_resolution=True)]
     rehearsed = rehearsal_of(words)
     assert len(rehearsed) == len(set(rehearsed)) <= len(words)
@@ -154,7 +154,7 @@ def left_with(*windows: Window) -> Left:
     return Left(entries={}, clock=clock, trace=encode_events(windows))
 
 
-def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() -> None:
+def test_series_has_the_windows_of_its_time_by_the_hosts_clock() -> None:
     left = left_with(*(window(number, kept=number != 3) for number in range(8)))
     for began_ms, ended_ms, not_kept in ((110, 290, 0), (210, 310, 1)):
         line = {"began_ns": began_ms * MS, "ended_ns": ended_ms * MS}
@@ -162,7 +162,7 @@ def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() ->
     assert with_windows({"resolution_ns": 1}, left) == {"resolution_ns": 1}
 
 
-def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> None:
+def test_series_in_which_the_host_fell_behind_are_marked_and_counted() -> None:
     assert marked("1.0", behind_reading(), None) == f"1.0{MARK}"
     assert marked("1.0", behind_reading(not_kept=0), None) == "1.0"
     assert doubt_of([behind_reading(not_kept=0)], []) == ""
@@ -173,7 +173,7 @@ def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> No
     assert "measure again" in doubt_of([behind_reading()], [])
 
 
-def test_report_names_the_lane_everywhere_and_what_is_in_doubt() -> None:
+def test_report_names_the_live_lane_and_the_series_in_doubt() -> None:
     machine = live_machine()
     (row,) = rows.place_rows([machine]).whole_rows()
     assert row.values[:2] == ["live 10:40", "live"]
@@ -201,7 +201,7 @@ def test_guests_of_the_virtual_lane_are_named_with_it_and_have_no_doubts() -> No
     ("least", "mean", "most", "wrong"),
     [(1, 2, 3, False), (1, 1, 1, False), (450, 2**54, -46, True), (-1, 2, 3, True)],
 )
-def test_figures_of_cyclictest_that_cannot_be_are_seen(
+def test_impossible_figures_of_cyclictest_are_recognised(
     least: int, mean: int, most: int, wrong: bool
 ) -> None:
     figures = {"cycles": 9, "min_ns": least, "mean_ns": mean, "max_ns": most}
@@ -209,7 +209,7 @@ def test_figures_of_cyclictest_that_cannot_be_are_seen(
     assert read.contradicts_itself is wrong
 
 
-def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
+def test_same_command_resumes_with_the_machines_that_were_measured_in_full(
     tmp_path: Path,
 ) -> None:
     cut_off = msgspec.structs.replace(
@@ -273,12 +273,12 @@ def test_guest_rehearses_with_fewer_sleeps_and_needs_no_emulator() -> None:
     assert "count=5," in text
 
 
-def test_change_is_told_for_each_governor() -> None:
+def test_report_has_the_change_of_each_governor() -> None:
     assert REPORT.change("ondemand") == pytest.approx((0.3, 0.3))
     assert REPORT.change("performance") == pytest.approx((1.04, 1.04))
 
 
-def test_chart_is_an_svg_that_says_its_figures() -> None:
+def test_chart_is_an_svg_with_its_figures() -> None:
     svg = wakeup_chart(REPORT).svg_file()
     assert ET.fromstring(svg).tag.endswith("svg")
     assert b"ondemand, 2 eaters: 360 us" in svg

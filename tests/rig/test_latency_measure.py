@@ -75,7 +75,7 @@ def names_in(out: Path) -> list[str]:
     return [machine.name for machine in report.machines]
 
 
-def test_guest_that_ends_before_an_earlier_one_is_kept_at_once(
+def test_result_of_a_guest_is_saved_as_soon_as_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, quick = "x86_64/16", "x86_64/1000"

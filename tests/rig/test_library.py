@@ -89,7 +89,7 @@ def test_delay_function_of_a_stripped_library_is_found_in_its_code(
     assert askable_functions(stripped) == [Askable(whole.delay_address)]
 
 
-def test_canary_is_a_library_of_its_own(paths: Paths) -> None:
+def test_canary_has_another_library_than_ours(paths: Paths) -> None:
     canary, ours = provide("canary:bus", paths), provide("bundled", paths)
     assert canary.program_sha256 != ours.program_sha256
     assert canary.delay_address is not None

@@ -41,7 +41,7 @@ def liked(folder: Path, text: str, *options: str) -> Result:
 
 
 @EACH
-def test_line_is_that_of_the_report_and_line_and_plan_have_its_cells(
+def test_command_fits_the_report_and_lists_the_same_cells_as_its_plan(
     tmp_path: Path, report: Reported
 ) -> None:
     plan = tmp_path / "like.toml"
@@ -55,7 +55,7 @@ def test_line_is_that_of_the_report_and_line_and_plan_have_its_cells(
 
 
 @EACH
-def test_search_for_what_failed_is_one_that_find_takes(tmp_path: Path, report: Reported) -> None:
+def test_suggested_search_is_a_valid_command(tmp_path: Path, report: Reported) -> None:
     found = answer(tmp_path, report.text)
     search = found["search"]
     is_searched = {"verify failed", "erase failed"} & set(found["symptoms"])
@@ -65,7 +65,7 @@ def test_search_for_what_failed_is_one_that_find_takes(tmp_path: Path, report: R
         assert done.exit_code == ExitCode.PASS, done.output
 
 
-def test_clock_of_a_moment_is_no_highest_clock_and_a_hint(tmp_path: Path) -> None:
+def test_current_clock_sets_no_speed_but_is_a_hint(tmp_path: Path) -> None:
     found = answer(tmp_path, banner("1.3.0", "x86_64") + cpuinfo("cpu MHz\t\t: 1800.057"))
     assert "--mips" not in found["line"]
     why = next(each["why"] for each in found["not_told"] if each["what"] == "speed")
@@ -73,14 +73,14 @@ def test_clock_of_a_moment_is_no_highest_clock_and_a_hint(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", FALSE_GUESSES.values(), ids=list(FALSE_GUESSES))
-def test_what_is_not_certain_is_no_option(tmp_path: Path, text: str) -> None:
+def test_uncertain_facts_set_no_option(tmp_path: Path, text: str) -> None:
     done = liked(tmp_path, text + banner("1.4.0", "x86_64"), "--json")
     words = json.loads(done.stdout)["line"]
     assert not {"--job", "--programmer", "--machine", "--lane"} & set(words)
     assert "--cores 1" not in " ".join(words)
 
 
-def test_every_programmer_of_our_own_flashrom_is_known_to_be_one() -> None:
+def test_every_programmer_of_our_flashrom_is_known() -> None:
     source = (CHECKOUT / "flashrom/programmers/programmer.c").read_text()
     assert sorted(re.findall(r"&(\w+)_driver,", source)) == list(ITS_DRIVERS)
 
@@ -101,7 +101,7 @@ def test_values_that_contradict_each_other_are_named_with_their_places(tmp_path:
     )
 
 
-def test_file_that_tells_nothing_or_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_file_without_facts_or_text_is_refused(tmp_path: Path) -> None:
     for text, said in (
         ("It does not work.\n", "nothing that flashrom, lscpu"),
         ("\x7fELF\0\0", "is no text of a report"),

@@ -158,7 +158,7 @@ def tidy_digests(sources: list[Path]) -> dict[Path, str]:
     return digests
 
 
-def test_changed_source_or_setting_is_looked_at_by_clang_tidy_again(tmp_path: Path) -> None:
+def test_changed_source_has_another_clang_tidy_digest(tmp_path: Path) -> None:
     source = tmp_path / "a.c"
     source.write_text("int a;\n", encoding="utf-8")
     first = tidy_digests([source])

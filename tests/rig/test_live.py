@@ -87,7 +87,7 @@ def test_narrowest_reading_is_taken() -> None:
         (None, "said nothing"),
     ],
 )
-def test_agent_that_floods_or_is_silent_is_a_lost_guest(says: bytes | None, hears: str) -> None:
+def test_agent_that_is_wrong_or_silent_is_a_lost_guest(says: bytes | None, hears: str) -> None:
     async def agent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if says is None:
             await asyncio.sleep(60)
@@ -120,7 +120,7 @@ def summary_of(trace: bytes, since_ns: int, until_ns: int) -> Pace:
     return needed(pace_events(trace, since_ns, until_ns), Pace)
 
 
-def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() -> None:
+def test_window_counts_if_it_overlaps_the_subjects_time() -> None:
     trace = trace_of(
         window(0, 90 * MS, kept=False), window(100, 30 * MS, kept=False), window(200), window(300)
     )
@@ -155,7 +155,7 @@ def busy_at(from_ms: int, until_ms: int) -> Event:
         ([], [], "was not kept"),
     ],
 )
-def test_window_that_was_not_kept_hides_what_was_waited_in_it(
+def test_window_not_kept_is_a_fault_if_it_overlaps_every_wait_of_a_kind(
     waits: list[ObservedWait], busy: list[Event], hidden: str
 ) -> None:
     windows = [window(at, 30 * MS * (at == 100), kept=at != 100) for at in range(0, 2000, 100)]
@@ -164,13 +164,13 @@ def test_window_that_was_not_kept_hides_what_was_waited_in_it(
     assert hidden in fault
 
 
-def test_host_that_fell_behind_often_had_another_machine_for_a_guest() -> None:
+def test_many_windows_not_kept_are_a_fault_whatever_they_overlap() -> None:
     windows = [window(at, 30 * MS * (at < 300), kept=at >= 300) for at in range(0, 2000, 100)]
     events = [busy_at(600, 700), *pace_events(trace_of(*windows), 0, 2000 * MS)]
     assert pace_fault(events, [wait_at(800, 900)]).startswith("3 of 20 windows")
 
 
-def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
+def test_speed_changes_are_events_and_those_of_governors_are_only_counted() -> None:
     change = made(Speed, t_ns=5, vcpu=1, from_kips=1, to_kips=2, why="control")
     by_governor = msgspec.structs.replace(change, why="governor")
     *changes, pace = pace_events(trace_of(change, by_governor), 0, 10)
@@ -182,7 +182,7 @@ def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
     assert summary_of(trace, 0, 50 * MS).windows == 1
 
 
-def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
+def test_machines_can_be_read_and_are_scaled_to_the_budget_by_their_ratios() -> None:
     slow, fast = scaled_mips([60.0, 240.0], budget=100)
     assert slow + fast <= 100
     assert fast / slow == pytest.approx(4.0, abs=0.001)
@@ -199,7 +199,7 @@ def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
         ("[[tier]]\nname = 'a'\ncore = 1\nmips = 9\n", "unknown key 'tier[0].core'"),
     ],
 )
-def test_impossible_machine_is_refused_by_its_key(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_machine_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "my.toml"
     path.write_text(text if "schema" in text else f'schema = 1\nabout = "x"\n{text}')
     with pytest.raises(BadInputError) as caught:
@@ -208,7 +208,7 @@ def test_impossible_machine_is_refused_by_its_key(tmp_path: Path, text: str, say
     assert says in caught.value.message
 
 
-def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
+def test_live_guest_boots_without_address_randomisation() -> None:
     """The delay plugin sees the addresses of the rehearsal. With others it finds no caller."""
     words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)
@@ -251,7 +251,7 @@ def test_hazard_of_unequal_cores_is_for_the_live_lane_alone(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", NO_SENSE)
-def test_hazard_that_makes_no_sense_is_refused(word: str) -> None:
+def test_invalid_hazard_is_refused(word: str) -> None:
     with pytest.raises(BadInputError):
         parse_hazards(word)
     with pytest.raises(BadInputError, match="exclude each other"):
@@ -276,7 +276,7 @@ def test_draws_follow_the_seed_and_come_in_order_of_time(word: str) -> None:
     assert times == sorted(times)
 
 
-def test_cores_are_stolen_for_that_part_of_the_time() -> None:
+def test_steal_takes_its_percentage_of_the_time() -> None:
     changes = changes_of("steal:30@20", 40)
     stolen_ms = sum(
         end.when.after_ms - begin.when.after_ms
@@ -324,7 +324,7 @@ STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
         ("hogs-each:2", 500, [msgspec.structs.replace(RUNNING, count=3), STOPPED], "not all"),
     ],
 )
-def test_hazard_of_cores_that_is_missing_is_told(
+def test_hazard_that_did_not_take_place_is_a_fault(
     word: str, ms: int, events: list[Event], fault: str
 ) -> None:
     found = hazard_of(word).fault(CELL, lived(ms, *events))
@@ -332,7 +332,7 @@ def test_hazard_of_cores_that_is_missing_is_told(
     assert bool(found) is bool(fault)
 
 
-def test_hogs_of_every_core_must_have_had_their_share() -> None:
+def test_hogs_of_every_core_must_get_their_share() -> None:
     hazard, idle = hazard_of("hogs-each:2"), msgspec.structs.replace(STOPPED, turns_min=1)
     assert hazard.missed(CELL, lived(500, RUNNING, STOPPED)) == ""
     assert "its share" in hazard.missed(CELL, lived(500, RUNNING, idle))

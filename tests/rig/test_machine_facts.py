@@ -13,7 +13,7 @@ def say(place: Path, text: str) -> None:
     place.write_text(text, encoding="utf-8")
 
 
-def test_core_of_a_big_little_board_is_told_as_it_stands(tmp_path: Path) -> None:
+def test_facts_of_a_core_are_read_from_sysfs(tmp_path: Path) -> None:
     cpu = tmp_path / "cpu4"
     say(cpu / "topology/core_id", "0\n")
     say(cpu / "topology/physical_package_id", "1\n")
@@ -39,6 +39,6 @@ def test_core_of_a_big_little_board_is_told_as_it_stands(tmp_path: Path) -> None
     )
 
 
-def test_kernel_that_says_nothing_leaves_nothing_guessed(tmp_path: Path) -> None:
+def test_missing_files_of_sysfs_leave_the_facts_empty(tmp_path: Path) -> None:
     assert cpu_facts(0, tmp_path) == CpuFacts(cpu=0)
     assert kernel_line(str(tmp_path / "nowhere")) == ""

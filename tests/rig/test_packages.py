@@ -95,7 +95,7 @@ def test_archive_without_the_package_is_not_asked_again(
     assert calls.read_text().count("\n") == 1
 
 
-def test_index_files_past_their_date_are_taken_where_the_machines_apt_takes_them() -> None:
+def test_expired_index_files_are_accepted_if_the_machines_apt_accepts_them() -> None:
     dump = 'Acquire::Retries "3";\nAcquire::Check-Valid-Until "false";\nAcquire::Check-Date "0";\n'
     assert date_options(dump) == ['Acquire::Check-Valid-Until "false"', 'Acquire::Check-Date "0"']
     assert date_options("") == []
@@ -133,7 +133,7 @@ def test_only_what_comes_from_the_archive_is_locked() -> None:
 
 
 @pytest.mark.parametrize("key", ["archive_sha256", "program_sha256", "package_version"])
-def test_anything_else_from_the_archive_differs_and_fewer_subjects_do_not(
+def test_changed_subject_differs_from_the_lock_and_a_missing_one_does_not(
     tmp_path: Path, key: str
 ) -> None:
     lock(tmp_path, lock_text(entries()))
@@ -152,12 +152,14 @@ def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path:
 
 
 @pytest.mark.parametrize(("state", "printed"), [("same", 0), ("incomplete", 0), ("differs", 1)])
-def test_archive_has_moved_on_only_if_something_differs(state: str, printed: int) -> None:
+def test_remark_about_the_archive_is_printed_only_if_the_lock_differs(
+    state: str, printed: int
+) -> None:
     said = remarks(Results(run=make_run_header(lock=state), cells=[]))
     assert sum("the archive has moved on" in line for line in said) == printed
 
 
-def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
+def test_lock_is_sorted_by_name() -> None:
     turned = dict(reversed(entries().items()))
     assert list(turned) != list(entries())
     assert lock_text(turned) == lock_text(entries())
@@ -169,7 +171,7 @@ def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> 
     assert locked["debian:bookworm/libflashrom"] == {"program_sha256": "b" * 64, "version": "1.3.0"}
 
 
-def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:
+def test_lock_compares_only_the_kernels_that_the_run_needs(tmp_path: Path) -> None:
     kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
     other = msgspec.structs.replace(kernel, sha256="5" * 64)
     locked, same, differing = (
@@ -252,7 +254,7 @@ def test_bill_names_each_file_by_its_digest_and_each_package_by_its_url() -> Non
     assert "pkg:deb/debian/linux-image-arm64@6.1?arch=arm64" in components
 
 
-def test_bill_has_the_python_packages_that_are_installed_and_each_component_once() -> None:
+def test_bill_has_the_installed_python_packages_and_each_component_once() -> None:
     components = read_bill().components
     found = [one for one in components if one.purl.startswith("pkg:pypi/msgspec@")]
     assert [one.version for one in found] == [msgspec.__version__]

@@ -51,7 +51,7 @@ def test_window_without_a_header_is_a_lost_guest(header: bytes) -> None:
 
 
 @pytest.mark.parametrize("used", [0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1])
-def test_absurd_length_is_a_lost_guest(used: int) -> None:
+def test_impossible_length_is_a_lost_guest(used: int) -> None:
     header = MAGIC + used.to_bytes(8, "little") + bytes(8)
     with pytest.raises(LostGuestError, match=f"claims {used} bytes"):
         parcel_bytes(header, window_bytes=WINDOW)

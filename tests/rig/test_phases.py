@@ -38,7 +38,7 @@ def test_write_enable_before_more_of_the_same_or_as_the_last_changes_nothing() -
     assert split(("0x03", 100), ("0x06", 300)) == TimeSplit(total=1000, probe=100, read=900)
 
 
-def test_status_reads_belong_to_the_phase_they_stand_in() -> None:
+def test_status_reads_change_no_phase() -> None:
     found = split(("0x20", 100), ("0x05", 200), ("0x05", 300), ("0x02", 400), ("0x05", 500))
     assert (found.erase, found.write) == (300, 600)
 
@@ -67,7 +67,7 @@ def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
     assert found == TimeSplit(total=1000, probe=100, verify=900)
 
 
-def test_requests_that_stay_with_the_programmer_decide_nothing() -> None:
+def test_serprog_request_without_a_transaction_changes_no_phase() -> None:
     asked = serprog("Q_IFACE", empty=104, read=105)
     assert split_time([spi("0x06", read=100), asked, spi("0x20", read=110)], 0, 1000).erase == 900
 
@@ -115,7 +115,7 @@ def test_overshoots_are_summed() -> None:
     assert overshoot_ns(events) == 12
 
 
-def test_phases_of_other_buses_go_by_name_and_by_reads_of_more_than_a_poll() -> None:
+def test_phases_of_parallel_buses_follow_names_and_reads_longer_than_a_poll() -> None:
     events = [
         cycle("ID_ENTRY", op="0x90", read=50),
         cycle("READ", read=60, rlen=1),
@@ -138,7 +138,7 @@ def test_opcode_with_another_meaning_is_known_by_its_name() -> None:
     assert split_time(events, 0, 1000) == TimeSplit(total=1000, probe=200, erase=800)
 
 
-def test_cycle_after_an_executed_delay_overshoots_by_its_own_time() -> None:
+def test_overshoot_of_a_cycle_after_an_executed_delay_counts_from_its_start() -> None:
     events = [
         cycle("PROGRAM", op="0xa0", read=100, wire=280),
         busy("0xa0", start=380, until=14_380, kind="program"),

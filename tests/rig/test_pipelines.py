@@ -120,7 +120,7 @@ def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
     assert "artipacked" in said
 
 
-def test_cache_is_also_saved_on_the_main_branch_and_whatever_the_result() -> None:
+def test_cache_is_saved_on_the_main_branch_too_and_after_any_result() -> None:
     # A cache that a pull request saved can be read only by that pull request. The action that
     # restores and saves in one step saves only after success.
     events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
@@ -220,7 +220,7 @@ def test_groovy_reads_the_jenkinsfile_with_all_its_sections() -> None:
     ("status", "result"),
     [(0, None), (1, "FAILURE"), (3, "FAILURE"), *((c, "UNSTABLE") for c in (2, 4, 77, 99))],
 )
-def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
+def test_jenkins_build_fails_if_unsafe_or_slower_and_is_unstable_if_in_doubt(
     status: int, result: str | None
 ) -> None:
     assert pipeline_calls(status)[1] == result

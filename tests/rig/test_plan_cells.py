@@ -42,7 +42,7 @@ from tests.rig.plan_texts import (
 TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 
-def test_left_out_keys_have_plain_values() -> None:
+def test_omitted_keys_have_default_values() -> None:
     (cell, _) = cells_of(HEAD + GROUP)
     assert cell == Cell(
         name="g",
@@ -68,13 +68,13 @@ def test_cell_or_group_runs_for_each_subject_or_for_its_own(
     assert subjects == ([own] if isinstance(own, str) else own)
 
 
-def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:
+def test_product_leaves_out_busy_siblings_on_one_core() -> None:
     cells = cells_of(HEAD + TWO_CORES + 'load = ["none", "busy-siblings"]\n', "bundled")
     assert [(c.cores, c.hazards) for c in cells] == [(1, ()), (2, ()), (2, ("busy-siblings",))]
 
 
 @pytest.mark.parametrize("strength", [1, 2, 9])
-def test_group_of_one_choice_each_is_one_cell_at_any_strength(strength: int) -> None:
+def test_group_with_one_choice_in_each_dimension_is_one_cell_at_any_strength(strength: int) -> None:
     text = GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]")
     assert len(cells_of(HEAD + text, "bundled")) == 1
 
@@ -107,7 +107,7 @@ def test_last_rule_that_matches_wins(first: str, last: str) -> None:
         ('chip = "W25*"', 0),
     ],
 )
-def test_rule_matches_by_every_key_it_gives_and_the_rest_is_to_pass(
+def test_rule_matches_if_all_its_keys_match_and_other_cells_must_pass(
     when: str, matched: int
 ) -> None:
     assert expectations(rule(when, "any")).count(Expect.ANY) == matched
@@ -116,9 +116,7 @@ def test_rule_matches_by_every_key_it_gives_and_the_rest_is_to_pass(
 
 @pytest.mark.parametrize("rules", ["", rule("", "any")])
 @pytest.mark.parametrize("expect", [Expect.TOO_SHORT, Expect.PASS])
-def test_canary_expects_a_conviction_and_a_control_none_whatever_the_rules(
-    rules: str, expect: Expect
-) -> None:
+def test_rules_do_not_change_what_canaries_and_controls_expect(rules: str, expect: Expect) -> None:
     role = Role.CANARY if expect is Expect.TOO_SHORT else Role.CONTROL
     (cell,) = cells_of(HEAD + SINGLE + f'role = "{role}"\n' + rules, "bundled")
     assert (cell.role, cell.expect) == (role, expect)
@@ -136,12 +134,12 @@ CORNERS = ["min", "typ", "max", "draw:0", "draw:18446744073709551615", "slow:2",
 
 
 @pytest.mark.parametrize("corner", CORNERS)
-def test_corner_of_a_cell_is_as_the_plan_has_it(corner: str) -> None:
+def test_cell_has_the_corner_of_the_plan(corner: str) -> None:
     (cell, _) = cells_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
     assert cell.corner == corner
 
 
-def test_floor_is_where_nothing_is_ever_busy_and_nothing_else_is() -> None:
+def test_floor_needs_the_corner_zero_and_other_cells_refuse_it() -> None:
     (cell, _) = cells_of(HEAD + FLOOR + 'corner = ["zero"]\n')
     assert (cell.role, cell.corner, cell.expect) == (Role.FLOOR, "zero", Expect.PASS)
     for text in (FLOOR, GROUP + 'corner = ["zero"]\n'):
@@ -180,19 +178,19 @@ def test_covering_array_leaves_out_hazards_that_need_more_cores() -> None:
         ("low-res-timers", 1),
     ],
 )
-def test_rule_matches_hazards_that_the_set_holds(pattern: str, matched: int) -> None:
+def test_rule_matches_if_the_cell_has_the_hazards(pattern: str, matched: int) -> None:
     text = GROUP.replace("cores = [1]", "cores = [2]") + HAZARDS
     cells = cells_of(HEAD + text + rule(f'hazards = "{pattern}"', "any"), "bundled")
     assert [cell.expect for cell in cells].count(Expect.ANY) == matched
 
 
-def test_timers_load_and_hazards_make_one_set() -> None:
+def test_timers_and_hazards_make_one_set() -> None:
     at = f'{AT}, timers = "low-res", hazards = "link:baud=9600"'
     (cell, _) = cells_of(HEAD + SINGLE.replace(AT, at))
     assert cell.hazards == ("low-res-timers", "link:baud=9600")
 
 
-def test_one_architecture_alone_moves_no_other_dimension() -> None:
+def test_dimension_of_one_architecture_changes_no_other() -> None:
     over = OVER.replace("[250]", "[250, 62]").replace("[1]", "[1, 2]") + 'corner = ["typ", "max"]\n'
     group = f'{HEAD}[[group]]\nname = "g"\nstrength = 2\n[group.over]\n{over}'
     arm64 = cells_of(group + 'arch = ["arm64"]\n')
@@ -200,7 +198,7 @@ def test_one_architecture_alone_moves_no_other_dimension() -> None:
     assert all(".arm64." in cell.id for cell in arm64)
 
 
-def test_rule_may_be_about_an_architecture() -> None:
+def test_rule_matches_an_architecture() -> None:
     group = GROUP + 'arch = ["i386", "arm64"]\n'
     cells = cells_of(HEAD + group + rule('arch = "arm64"', "any"), "bundled")
     assert [cell.expect for cell in cells] == [Expect.PASS, Expect.ANY]
@@ -221,7 +219,7 @@ def test_live_cell_has_the_speed_of_each_core_and_rules_of_its_lane(
     assert words in cell.id
 
 
-def test_questions_are_those_of_the_measured_cells_by_their_place_and_no_part_of_them() -> None:
+def test_questions_are_kept_by_place_of_measured_cells_and_change_no_cell() -> None:
     asking = SINGLE.replace("at =", 'must_answer = "what signals do"\nat =')
     assert cells_of(HEAD + asking) == cells_of(HEAD + SINGLE)
     control = SINGLE.replace('"s"', '"c"').replace("at =", 'role = "control"\nat =')
@@ -237,7 +235,7 @@ OWN_LANE = (
 )
 
 
-def test_cell_may_name_a_lane_of_its_own_and_is_left_out_where_the_user_names_another() -> None:
+def test_cell_with_its_own_lane_is_left_out_if_the_user_names_another() -> None:
     cells = cells_of(HEAD + SINGLE + OWN_LANE, "bundled")
     assert [(cell.name, cell.lane) for cell in cells] == [("s", "virtual"), ("real", "live")]
     assert cells[1].core_mips == (10, 40)
@@ -260,7 +258,7 @@ PROGRAMMED = (
 )
 
 
-def test_cells_by_programmers_stand_in_place_of_those_by_serprog() -> None:
+def test_chosen_programmers_replace_serprog_in_measured_cells() -> None:
     plan = HEAD + "".join(
         f'[[cell]]\nname = "{name}"\nrole = "{role}"\nat = {{ mips = 62, cores = 1, job = "probe",'
         f' chip = "{chip}", programmer = "{programmer}", hazards = "{hazards}" }}\n'
@@ -325,7 +323,7 @@ def counted(text: str) -> int:
         live('machine = "10:40"'),
     ],
 )
-def test_count_is_that_of_the_cells(text: str) -> None:
+def test_count_equals_the_number_of_cells(text: str) -> None:
     assert counted(text) == len(cells_of(text))
 
 
@@ -334,7 +332,7 @@ def test_shipped_plan_has_no_more_cells_than_are_counted(name: str) -> None:
     assert len(shipped(name)) <= count_cells(checked(read_plan(find_plan(name))))
 
 
-def test_millions_are_counted_in_seconds_and_little_memory_and_not_listed(tmp_path: Path) -> None:
+def test_millions_of_cells_are_counted_fast_in_little_memory_and_not_listed(tmp_path: Path) -> None:
     plan = tmp_path / "million.toml"
     plan.write_text(million(), encoding="utf-8")
     words = ["run", "--plan", str(plan), "--dry-run"]

@@ -68,7 +68,7 @@ def hardware_of(cell: Cell, folder: Path) -> Hardware:
     )
 
 
-def test_machine_has_the_card_and_its_chip_but_for_the_snapshot_the_card_alone(
+def test_machine_has_card_and_chip_and_for_the_snapshot_only_the_card(
     tmp_path: Path,
 ) -> None:
     hardware = hardware_of(nicintel(), tmp_path)
@@ -81,7 +81,7 @@ def test_machine_has_the_card_and_its_chip_but_for_the_snapshot_the_card_alone(
 
 
 @EVERY_DEVICE
-def test_chip_is_in_a_qemu_within_its_sandbox(programmer: Programmer, tmp_path: Path) -> None:
+def test_qemu_with_a_chip_has_its_sandbox(programmer: Programmer, tmp_path: Path) -> None:
     hardware = hardware_of(nicintel(programmer=programmer), tmp_path)
     words = qemu_arguments(hardware, monitor_fd=3)
     assert words[words.index("-sandbox") + 1] == SANDBOX
@@ -158,7 +158,9 @@ def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
         (Programmer.LINUX_SPI, "linux_spi:dev=/dev/spidev42.1"),
     ],
 )
-def test_flashrom_is_told_driver_and_options(programmer: Programmer, argument: str) -> None:
+def test_argument_for_flashrom_names_driver_and_options(
+    programmer: Programmer, argument: str
+) -> None:
     assert workload.programmer_argument(nicintel(programmer=programmer)) == argument
 
 
@@ -178,7 +180,7 @@ def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
     ("hazards", "state"),
     [((), "ready"), (("starts:deaf-suspended",), "deaf-suspended"), (("starts:fresh",), "ready")],
 )
-def test_chip_is_found_in_the_state_that_a_device_can_begin(
+def test_chip_starts_in_a_state_that_the_device_supports(
     hazards: tuple[str, ...], state: str, tmp_path: Path
 ) -> None:
     cell = make_cell(programmer=Programmer.LINUX_SPI, chip="S25FS128S", hazards=hazards)
@@ -186,7 +188,7 @@ def test_chip_is_found_in_the_state_that_a_device_can_begin(
     assert values["start_state"] == state
 
 
-def test_agent_is_told_what_to_watch_and_no_emulator(tmp_path: Path) -> None:
+def test_spec_names_the_watched_file_and_no_emulator(tmp_path: Path) -> None:
     cell, chip = nicintel(), CHIPS["SST29EE010"]
     write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
     assert (tmp_path / "cell" / OPENS).read_text() == "/dev/mem\n"
@@ -238,12 +240,12 @@ def test_chip_must_fit_bus_and_window(programmer: Programmer) -> None:
     assert [chip for chip in reached + refused if refusal(CHIPS[chip]) == ""] == reached
 
 
-def test_two_parts_are_not_reached_over_serprog() -> None:
+def test_chip_of_two_parts_is_not_reached_over_serprog() -> None:
     assert place_refusal(make_cell(chip="W25Q64FVx2"), CHIPS["W25Q64FVx2"])
     assert programmers_of(CHIPS["W25Q64FVx2"]) == ["internal:hwseq"]
 
 
-def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Path) -> None:
+def test_registers_that_the_kernel_must_find_at_boot_exist_before_the_chip(tmp_path: Path) -> None:
     shape = shape_of(nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040"))
     assert shape.name.endswith("-internal-memory")
     chip = plugin_without_chip(shape, Path("/p.so"), tmp_path)
@@ -262,7 +264,7 @@ def test_driver_has_its_option_and_the_chipset_flashroms_name_of_its_parts() -> 
     assert DEVICES[Programmer.INTERNAL_HWSEQ].chip_name == "Opaque flash chip"
 
 
-def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
+def test_internal_programmer_has_the_machine_of_its_chipset(tmp_path: Path) -> None:
     cell = nicintel(programmer=Programmer.INTERNAL, chip="W25Q128JV")
     words = hand_over_arguments(hardware_of(cell, tmp_path))
     assert words[words.index("-machine") + 1] == "q35"
@@ -304,7 +306,7 @@ def ask(tmp_path: Path) -> Callable[[str], str]:
         ("echo 'qemu: bad plugin' >&2; exit 1", "this QEMU has no nicintel: qemu: bad plugin"),
     ],
 )
-def test_qemu_that_does_not_take_the_chip_is_refused_in_its_own_words(
+def test_qemu_that_refuses_the_chip_is_refused_with_its_message(
     ask: Callable[[str], str], script: str, refusal: str
 ) -> None:
     assert ask(script) == refusal
@@ -320,7 +322,7 @@ def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fi
     assert plugins.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
 
 
-def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fit(
+def test_qemu_that_crashes_when_tried_is_refused_with_the_versions_that_fit(
     ask: Callable[[str], str],
 ) -> None:
     refusal = ask("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
@@ -333,7 +335,7 @@ def test_gaps_between_cycles_convict_nobody() -> None:
     assert declared_classes(nicintel(), None) == set()
 
 
-def test_chip_in_qemu_that_left_nothing_is_a_fault_but_it_has_no_process_that_ends() -> None:
+def test_chip_in_qemu_needs_its_start_event_but_no_emulator_end() -> None:
     events = without(sound_events(), EmulatorEnd)
     assert rig_fault(nicintel(), seen_of(*events)) == ""
     assert rig_fault(make_cell(), seen_of(*events)) == "the events hold no 'emulator_end'"

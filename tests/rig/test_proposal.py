@@ -62,7 +62,7 @@ def test_steps_are_compared_where_all_of_them_finished() -> None:
     assert len(found.left_out) == 1
 
 
-def test_verdicts_are_those_of_all_cells_and_trusting_ones_count() -> None:
+def test_convictions_are_counted_in_all_cells_including_trusting_ones() -> None:
     found = folded(
         result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"),
         result(STEPS[1], TRUSTING, name="t"),
@@ -70,7 +70,7 @@ def test_verdicts_are_those_of_all_cells_and_trusting_ones_count() -> None:
     assert [(step.too_short, step.judged) for step in found.steps[:2]] == [(1, 2), (0, 2)]
 
 
-def test_run_of_something_else_or_that_was_interrupted_is_refused(tmp_path: Path) -> None:
+def test_run_of_another_plan_or_an_interrupted_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="step:os-clock") as caught:
         fold_proposal(Results(run=make_run_header(), cells=[result(STEPS[0])]))
     assert "proposal" in caught.value.hint
@@ -91,7 +91,7 @@ def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> No
     assert len(advice(found)) == len(STEPS) - 1
 
 
-def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> None:
+def test_safety_lands_first_and_no_step_before_one_that_it_needs() -> None:
     found = folded(result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"))
     order = [change.step for change in landing_order(changes_of(found))]
     assert order == ["os-clock", "threshold-100us", "realtime", "slack-and-hybrid"]
@@ -100,7 +100,7 @@ def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> 
     assert order.index("threshold-100us") < order.index("realtime")
 
 
-def test_conclusion_and_advice_tell_the_figures() -> None:
+def test_conclusion_and_advice_have_the_figures() -> None:
     found = folded(
         result("threshold-100us", hazards=("no-rt",), time_ms=1000),
         result("slack-and-hybrid", hazards=("no-rt",), time_ms=900),

@@ -30,7 +30,7 @@ def refusal(more: str = "") -> str:
     return f"rig/rig: {error}\nremedy: none\n"
 
 
-def test_cell_that_ran_or_was_skipped_for_another_reason_ends_no_test() -> None:
+def test_cell_that_ran_or_was_skipped_for_another_reason_skips_no_test() -> None:
     require_provided([ran()], [ran(), lost()])
     require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
 
@@ -42,7 +42,7 @@ def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
-def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
+def test_run_without_a_canary_or_control_fails_its_test(role: Role) -> None:
     with pytest.raises(pytest.fail.Exception, match=f"no {role} of the run could run"):
         require_provided([lost()], [lost(role), lost()])
 

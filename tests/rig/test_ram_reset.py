@@ -84,9 +84,7 @@ def mapper(ram: Path) -> Iterator[Mapper]:
         yield mapper
 
 
-def test_pages_that_changed_and_were_not_only_read_are_found_and_put_back(
-    mapper: Mapper, ram: Path
-) -> None:
+def test_pages_that_were_written_are_found_and_put_back(mapper: Mapper, ram: Path) -> None:
     assert [mapper.ask("read", page) for page in (0, 5, PAGES - 1)] == [0, 5, PAGES - 1]
     assert stale_stretches(mapper.pid, ram, ram) == []
     for page in (3, 4, 9):
@@ -97,7 +95,7 @@ def test_pages_that_changed_and_were_not_only_read_are_found_and_put_back(
     assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
 
 
-def test_more_pages_apart_than_one_call_takes_are_all_put_back(
+def test_more_stretches_than_one_call_takes_are_all_put_back(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ram_reset, "VECTORS_MAX", 2)
@@ -108,7 +106,7 @@ def test_more_pages_apart_than_one_call_takes_are_all_put_back(
     assert [mapper.ask("read", page) for page in pages] == list(pages)
 
 
-def test_guest_whose_memory_takes_less_than_it_was_given_is_lost(
+def test_short_write_to_the_guests_memory_is_a_lost_guest(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mapper.ask("write", 3)
@@ -147,7 +145,7 @@ def test_process_that_does_not_map_the_whole_file_is_not_reset(ram: Path, tmp_pa
         stale_stretches(os.getpid(), ram, ram)
 
 
-def test_guest_that_changed_most_of_its_ram_is_not_worth_it(
+def test_guest_that_changed_too_many_pages_is_not_reset(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ram_reset, "PAGES_MAX", 1)
@@ -170,7 +168,7 @@ def another_snapshot(ram: Path, changed: dict[int, int]) -> Path:
     return other
 
 
-def test_pages_in_which_another_snapshot_differs_are_written_there_and_back(
+def test_reset_to_another_snapshot_and_back_writes_the_pages_that_differ(
     mapper: Mapper, ram: Path
 ) -> None:
     other = another_snapshot(ram, {5: 0xAA, 6: 0, 9: 0xBB})
@@ -184,7 +182,7 @@ def test_pages_in_which_another_snapshot_differs_are_written_there_and_back(
     assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 5, 6, 9]
 
 
-def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
+def test_digest_of_a_zero_page_is_that_of_a_hole(
     tmp_path: Path,
 ) -> None:
     written, sparse = tmp_path / "a" / "ram", tmp_path / "b" / "ram"
@@ -202,7 +200,7 @@ def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
     assert any(one[32:])
 
 
-def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> None:
+def test_reset_to_a_snapshot_of_another_size_is_refused(mapper: Mapper, ram: Path) -> None:
     other = another_snapshot(ram, {})
     with other.open("r+b") as file:
         file.truncate(PAGE_BYTES)
@@ -237,7 +235,7 @@ def told(base: int, *stretches: Stretch) -> list[bytes]:
     return heard
 
 
-def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
+def test_qemu_gets_a_memset_at_the_physical_address_of_each_stretch() -> None:
     assert told(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
         *(b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0")
     ]
@@ -249,7 +247,7 @@ def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
 
 
 @pytest.mark.parametrize("said", [b"FAIL no such command\n", b""])
-def test_qemu_that_does_not_do_it_is_lost(said: bytes) -> None:
+def test_qemu_that_refuses_or_hangs_up_is_a_lost_guest(said: bytes) -> None:
     ours, _ = answering(lambda _: said)
     with ours, pytest.raises(LostGuestError):
         forget_translations(ours, 0, [Stretch(0, 4096)] * 3)

@@ -34,7 +34,7 @@ def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellR
 LIVE = msgspec.structs.replace(make_cell(), lane=LaneName.LIVE, core_mips=(10.0, 40.0), cores=2)
 
 
-def test_median_of_few_values_claims_no_interval_and_of_the_same_the_same() -> None:
+def test_median_of_few_values_has_no_interval_and_equal_values_give_equal_medians() -> None:
     median = median_of([5, 1, 3])
     assert median.value_ns == 3
     assert median.half_width is None
@@ -43,7 +43,7 @@ def test_median_of_few_values_claims_no_interval_and_of_the_same_the_same() -> N
     assert median_of(values) == median_of(values)
 
 
-def test_interval_holds_the_median_and_narrows_with_what_it_rests_on() -> None:
+def test_interval_holds_the_median_and_narrows_with_more_values() -> None:
     widths = []
     for times in (1, 20):
         median = median_of([90, 95, 100, 100, 105, 110] * times)
@@ -62,7 +62,7 @@ def test_one_conviction_among_many_passes_is_not_outvoted() -> None:
     assert exit_code_of_run(results) == 1
 
 
-def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
+def test_time_of_an_inconclusive_round_is_not_counted() -> None:
     (summary,) = summarise([timed(LIVE, 100), timed(LIVE, 9_000, Verdict.INCONCLUSIVE)])
     assert summary.timed == 1
     assert summary.total is not None
@@ -108,7 +108,7 @@ def test_restless_cell_ends_with_the_budget_and_says_so(tmp_path: Path) -> None:
     assert (summary.rounds, summary.budget_ended) == (9, True)
 
 
-def test_cell_that_is_settled_is_run_no_more(tmp_path: Path) -> None:
+def test_settled_cell_is_not_run_again(tmp_path: Path) -> None:
     restless = msgspec.structs.replace(LIVE, name="restless")
     machine = Machine([100.0, 50.0, 100.0, 150.0] * 100)
     repeated(tmp_path, machine, LIVE, restless, rounds_max=8)

@@ -141,7 +141,7 @@ def test_page_has_links_that_lead_somewhere_and_no_markup_of_a_subjects_name(who
     assert str(escape(HOSTILE)) in whole.page
 
 
-def test_command_of_a_run_is_told_without_the_folder_that_is_full(tmp_path: Path) -> None:
+def test_shown_command_of_a_run_omits_its_output_folder(tmp_path: Path) -> None:
     for number, out in enumerate((["--out", "here"], ["--out=here"], [])):
         keep_run(tmp_path / f"{number}", argv=["run", "--subject", "path:a b", *out, "--seed", "7"])
         page = page_of(tmp_path / f"{number}" / FILE_NAME)
@@ -157,7 +157,7 @@ def test_runs_stand_side_by_side_under_letters(tmp_path: Path) -> None:
     check_links(page)
 
 
-def test_gate_is_told_by_its_three_lines_and_its_cells(tmp_path: Path) -> None:
+def test_page_of_a_gate_has_its_answer_and_its_cells(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
     page = page_of(tmp_path / "gate")
     for words in ("No, unsafe: one", "Safety: two", "Cost: three", "Doubt: a doubt", "+100.00 %"):
@@ -166,7 +166,7 @@ def test_gate_is_told_by_its_three_lines_and_its_cells(tmp_path: Path) -> None:
     assert "candidate: bundled" in page
 
 
-def test_real_time_is_called_that(whole: Whole, tmp_path: Path) -> None:
+def test_page_of_the_host_lane_says_real_time(whole: Whole, tmp_path: Path) -> None:
     keep_run(tmp_path / "host", lane=LaneName.HOST)
     assert "real time" not in whole.page
     page = page_of(tmp_path / "host")
@@ -174,7 +174,7 @@ def test_real_time_is_called_that(whole: Whole, tmp_path: Path) -> None:
     assert "this machine" in page
 
 
-def test_results_alone_are_reported_without_what_events_tell(run: Path, tmp_path: Path) -> None:
+def test_results_file_alone_is_reported_without_timelines(run: Path, tmp_path: Path) -> None:
     alone = tmp_path / "alone.json"
     shutil.copy(run / FILE_NAME, alone)
     page = page_of(alone)
@@ -189,7 +189,7 @@ def test_convicted_cell_has_the_first_timeline(whole: Whole) -> None:
     assert len(titles) == 6
 
 
-def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
+def test_cells_that_differ_between_runs_are_listed(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "one")
     slower = msgspec.structs.replace(results.cells[0].time_ns, total=11 * SECOND)
     changed = [
@@ -218,9 +218,7 @@ def test_command_writes_beside_the_run_and_says_where(run: Path) -> None:
     assert (run / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
-def test_picture_is_the_chart_by_itself_in_the_format_of_its_name(
-    run: Path, tmp_path: Path
-) -> None:
+def test_picture_is_the_chart_in_the_format_of_the_file_name(run: Path, tmp_path: Path) -> None:
     reported(run, "--picture", tmp_path / "time.svg")
     root = ET.fromstring((tmp_path / "time.svg").read_bytes())
     texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
@@ -229,7 +227,7 @@ def test_picture_is_the_chart_by_itself_in_the_format_of_its_name(
     assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_picture_is_the_timeline_of_the_gravest_of_chosen_cells_or_where_nothing_passed(
+def test_picture_is_a_timeline_if_cells_are_chosen_or_no_cell_passed(
     run: Path, tmp_path: Path
 ) -> None:
     picture = tmp_path / "bad.svg"
@@ -241,7 +239,7 @@ def test_picture_is_the_timeline_of_the_gravest_of_chosen_cells_or_where_nothing
     assert "Timeline of " in picture.read_text()
 
 
-def test_wait_that_was_cut_short_is_enlarged_although_it_had_to_outlast_the_job() -> None:
+def test_timeline_is_enlarged_around_a_wait_that_was_cut_short() -> None:
     cut = WaitMargin(
         kind="a second",
         witness=Witness.DELAY,
@@ -267,7 +265,7 @@ def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path
         assert (folder / "report.html").is_file()
 
 
-def test_lengths_are_told_in_the_unit_that_fits() -> None:
+def test_durations_have_the_unit_that_fits() -> None:
     assert [rounded(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
         *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s")
     ]
@@ -317,7 +315,7 @@ def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Pat
     assert "key 'schema' is 7" in failure(tmp_path / "gate")
 
 
-def test_events_that_are_missing_or_others_than_those_judged_are_refused(run: Path) -> None:
+def test_events_that_are_missing_or_changed_since_the_verdict_are_refused(run: Path) -> None:
     events = run / read_results(run).cells[0].id / "events.jsonl"
     judged = events.read_bytes()
     for cut in (10, -10):
@@ -329,7 +327,7 @@ def test_events_that_are_missing_or_others_than_those_judged_are_refused(run: Pa
     assert "results.json to report without events" in said
 
 
-def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path) -> None:
+def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> None:
     cell = run / read_results(run).cells[0].id / "cell.json"
     cell.write_text('{"name": 1}')
     assert str(cell) in failure(run)
@@ -350,7 +348,7 @@ def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path
         (["--out", "/dev/full"], "/dev/full: could not be written: No space left on device"),
     ],
 )
-def test_options_that_no_page_can_meet_are_refused(
+def test_impossible_options_are_refused(
     run: Path, tmp_path: Path, words: list[str], said: str
 ) -> None:
     assert said.format(tmp=tmp_path) in failure(run, *(word.format(tmp=tmp_path) for word in words))
@@ -362,7 +360,7 @@ def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str
     return subprocess.Popen(words, text=True, **pipes)
 
 
-def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
+def test_closed_standard_output_changes_no_exit_code(run: Path) -> None:
     child = begin_report(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.close()
@@ -371,7 +369,7 @@ def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
     assert child.wait() == 0
 
 
-def test_full_disk_below_standard_output_is_told_of(run: Path) -> None:
+def test_full_disk_behind_standard_output_is_reported(run: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         child = begin_report(run, stdout=full, stderr=subprocess.PIPE)
     _, said = child.communicate()
@@ -417,7 +415,7 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
     assert old.read_text() == "the old one"
 
 
-def test_heavy_libraries_wait_until_they_are_needed() -> None:
+def test_heavy_libraries_are_not_imported_at_start() -> None:
     names = "{'matplotlib', 'numpy', 'jinja2'}"
     heavy = f"import sys, delayrig.main; print({names} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)

@@ -45,7 +45,7 @@ def found(wanted: str) -> str:
     return find_id(wanted, IDS, where="plan p", hint="`list` lists them")
 
 
-def test_part_that_one_cell_alone_has_is_enough() -> None:
+def test_unique_part_of_an_id_finds_its_cell() -> None:
     parts = [IDS[0], "*.bundled.*.write", "write.debian", "TTY", "canary:bus"]
     assert [IDS.index(found(part)) for part in parts] == [0, 0, 1, 2, 3]
 
@@ -56,7 +56,7 @@ def error_of(wanted: str) -> BadInputError:
     return caught.value
 
 
-def test_part_that_no_cell_alone_has_names_those_that_are_like_it() -> None:
+def test_ambiguous_or_unknown_part_is_refused_with_similar_ids() -> None:
     several = error_of("bundled").message
     assert IDS[0] in several
     assert IDS[2] in several
@@ -70,13 +70,13 @@ def chosen(**asked: object) -> Chosen:
     return choose(Asked(**{"cell": None, **asked}), find_paths())  # type: ignore[arg-type]
 
 
-def test_neither_cell_nor_run_is_an_error_that_names_both() -> None:
+def test_choice_without_cell_and_run_hints_at_the_option() -> None:
     with pytest.raises(BadInputError) as caught:
         chosen()
     assert "--from" in caught.value.hint
 
 
-def test_cell_of_the_usual_or_another_shipped_plan_is_found_there() -> None:
+def test_cell_of_the_default_or_another_shipped_plan_is_found() -> None:
     picked = chosen(cell="demonstration.debian-bookworm.62mips")
     assert (picked.plan, picked.cell.subject) == ("default", "debian:bookworm")
     assert picked.before is None
@@ -84,7 +84,7 @@ def test_cell_of_the_usual_or_another_shipped_plan_is_found_there() -> None:
     assert (picked.plan, picked.cell.lane) == ("live", LaneName.LIVE)
 
 
-def test_subject_and_seed_of_the_user_are_those_of_the_cell() -> None:
+def test_subject_and_seed_of_the_user_replace_those_of_the_cell() -> None:
     place = "demonstration.debian-bookworm.62mips.4c.low-res-timers+busy-siblings"
     whole = f"{place}.W25Q128JV-typ.write"
     picked = chosen(cell=whole, plan="default", subject="bundled", seed=7)
@@ -116,7 +116,7 @@ def test_run_without_a_cell_gives_its_first_conviction(tmp_path: Path) -> None:
     assert picked.before.result.verdict is Verdict.TOO_SHORT
 
 
-def test_cell_of_a_run_is_the_one_that_was_run_whatever_its_plan_says_now(tmp_path: Path) -> None:
+def test_cell_of_a_run_is_read_from_its_folder_and_not_from_the_plan(tmp_path: Path) -> None:
     run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
     picked = chosen(run=run, cell="bundled")
     assert picked.cell == ACQUITTED
@@ -128,7 +128,7 @@ def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) ->
         chosen(run=finished_run(tmp_path, kept=()), cell="bundled")
 
 
-def test_other_subject_in_the_place_of_a_run_has_nothing_to_be_compared_with(
+def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     tmp_path: Path,
 ) -> None:
     run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
@@ -137,12 +137,12 @@ def test_other_subject_in_the_place_of_a_run_has_nothing_to_be_compared_with(
     assert picked.before is None
 
 
-def test_run_has_its_plan_already(tmp_path: Path) -> None:
+def test_plan_beside_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="a run has its plan already"):
         chosen(run=finished_run(tmp_path, kept=()), plan="default")
 
 
-def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) -> None:
+def test_cell_of_a_run_may_move_to_the_host_lane_but_to_no_lane_with_speeds(tmp_path: Path) -> None:
     run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
@@ -167,7 +167,7 @@ def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) ->
         *((rerun, {}) for rerun in ("rig/rig run --cell x", "run 'x", "run --delay-offset far")),
     ],
 )
-def test_delay_function_that_was_named_is_named_again(rerun: str, named: dict[str, Any]) -> None:
+def test_delay_options_are_read_from_the_rerun_command(rerun: str, named: dict[str, Any]) -> None:
     assert delay_options_of(rerun) == DelayOptions(**named)
 
 
@@ -226,14 +226,14 @@ def walk(verdict: Verdict, *evidence: Evidence, subject: str = "debian:bookworm"
     )
 
 
-def test_speed_is_that_of_windows_in_which_the_core_computed_while_the_subject_was_there() -> None:
+def test_speed_is_measured_in_windows_in_which_the_core_ran_the_subject() -> None:
     convicted = walk(Verdict.TOO_SHORT, SHORT)
     assert measured_mips(convicted, 0, 1000 * MS, 4000 * MS) == pytest.approx(10.0)
     assert measured_mips(convicted, 1, 4000 * MS, 6000 * MS) == pytest.approx(40.0)
     assert measured_mips(convicted, 1, 1000 * MS, 4000 * MS) is None
 
 
-def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -> None:
+def test_walk_of_a_conviction_has_both_speeds_the_request_and_the_actual_time() -> None:
     text = "\n".join(describe_walk(walk(Verdict.TOO_SHORT, SHORT)))
     assert "core 0, 10.0 MIPS as measured, for 3.000000 s" in text
     assert "Calibrating delay loop... OK." in text
@@ -244,12 +244,12 @@ def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -
     assert "The other 0.054000 s: it counts whole turns" in text
 
 
-def test_steps_of_several_convictions_count_up() -> None:
+def test_steps_of_several_convictions_are_numbered() -> None:
     lines = describe_walk(walk(Verdict.TOO_SHORT, SHORT, SHORT))
     assert [line[0] for line in lines if line[0] != " "] == list("123456")
 
 
-def test_acquittal_without_a_busy_chip_and_a_lost_cell_claim_no_wait(tmp_path: Path) -> None:
+def test_walk_of_a_passed_or_a_lost_cell_claims_no_wait(tmp_path: Path) -> None:
     text = "\n".join(describe_walk(walk(Verdict.PASS)))
     assert "3. pass: as it is" in text
     assert "Got that" not in text
@@ -257,13 +257,13 @@ def test_acquittal_without_a_busy_chip_and_a_lost_cell_claim_no_wait(tmp_path: P
     assert describe_walk(read_walk(CELL, result, tmp_path)) == [f"   {result.reason}"]
 
 
-def test_each_stage_of_the_guest_is_explained_and_those_of_the_rig_are_passed_over() -> None:
+def test_stages_of_the_guest_are_explained_and_those_of_the_rig_omitted() -> None:
     for stage in (BOOTED, CONNECTED, ENDED):
         assert describe_stage(CELL, stage, 9.0).startswith("  [  9.0 s] ")
     assert describe_stage(CELL, PACK, 1.0) == ""
 
 
-def test_answer_claims_the_bug_only_where_one_was_convicted_and_the_other_acquitted() -> None:
+def test_answer_claims_the_bug_only_if_one_was_convicted_and_the_other_passed() -> None:
     guilty = walk(Verdict.TOO_SHORT, SHORT)
     ours = walk(Verdict.PASS, subject="bundled")
     doubt = walk(Verdict.INCONCLUSIVE, subject="bundled")
@@ -272,7 +272,7 @@ def test_answer_claims_the_bug_only_where_one_was_convicted_and_the_other_acquit
     assert describe_answer([ours, ours]).startswith("Not what is expected here")
 
 
-def test_its_plan_runs_the_guilty_one_first_and_expects_its_conviction() -> None:
+def test_plan_of_the_walk_runs_the_expected_conviction_first() -> None:
     choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=find_paths())
     assert choice.lane is LaneName.LIVE
     assert [(cell.subject, cell.expect) for cell in choice.cells] == [

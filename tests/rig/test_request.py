@@ -79,7 +79,7 @@ def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: st
         ('cell = "c"\nsubject = "bundled"\nagainst = "flor"\n', "unknown subject 'flor'"),
     ],
 )
-def test_contrast_that_names_nothing_known_names_plan_and_key(
+def test_contrast_with_an_unknown_name_is_refused_with_plan_and_key(
     tmp_path: Path, contrast: str, message: str
 ) -> None:
     text = f'[[contrast]]\n{contrast}reason = "it polls"\ncpu_at_least = 2.0\n'
@@ -90,7 +90,7 @@ def test_contrast_that_names_nothing_known_names_plan_and_key(
     assert message in caught.value.message
 
 
-def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
+def test_unknown_subject_of_a_cell_with_several_names_the_cell(tmp_path: Path) -> None:
     plan = put_plan(tmp_path, keys='subject = ["floor", "past-mistake:wrap-23bit"]\n')
     with pytest.raises(BadInputError) as caught:
         chosen(plan=str(plan))
@@ -154,7 +154,7 @@ def test_new_folder_is_made_and_one_that_holds_a_run_or_is_a_file_is_refused(
         (["shrink", "demonstration.bundled*", "--plan", "smoke"], "001"),
     ],
 )
-def test_runs_of_several_leave_alone_what_one_that_was_killed_has_left(
+def test_command_of_several_runs_refuses_a_folder_with_part_of_an_earlier_one(
     tmp_path: Path, words: list[str], left: str
 ) -> None:
     (tmp_path / left).mkdir()

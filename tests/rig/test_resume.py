@@ -52,7 +52,7 @@ def events_of(out: Path, cell: Cell) -> bytes:
     return (out / cell.id / "events.jsonl").read_bytes()
 
 
-def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) -> None:
+def test_finished_cells_are_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = run(paths, out, ONE, OTHER, resume=False)
     before = {cell.name: events_of(out, cell) for cell in (ONE, OTHER)}
@@ -72,9 +72,7 @@ def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) 
     assert not again.run.interrupted
 
 
-def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_lost_cell_or_one_with_other_inputs_is_run_again(paths: Paths, tmp_path: Path) -> None:
     (first,) = run(paths, tmp_path, ONE, resume=False).cells
     lost = msgspec.structs.replace(first, verdict=Verdict.INFRA_ERROR)
     (tmp_path / lost.id / RESULT).write_bytes(msgspec.json.encode(lost))
@@ -96,7 +94,7 @@ def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
         ("host", "begun with others"),
     ],
 )
-def test_run_of_another_kind_is_not_gone_on_with(
+def test_run_with_another_header_is_not_resumed(
     paths: Paths, tmp_path: Path, key: str, said: str
 ) -> None:
     run(paths, tmp_path, ONE, resume=False)
@@ -116,7 +114,9 @@ def test_run_of_another_kind_is_not_gone_on_with(
 @pytest.mark.parametrize(
     ("words", "said"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
 )
-def test_there_must_be_a_run_to_go_on_with(command: list[str], words: list[str], said: str) -> None:
+def test_resume_without_a_begun_run_is_refused(
+    command: list[str], words: list[str], said: str
+) -> None:
     done = CliRunner().invoke(main, [*command, "--resume", *words])
     assert done.exit_code == 2
     assert said in done.output
@@ -126,7 +126,7 @@ def groups(*names: str) -> Scheduler[str]:
     return Scheduler(names, grouping=lambda name: Grouping(name[0], name[1]))
 
 
-def test_one_worker_does_everything_family_by_family_the_largest_first() -> None:
+def test_one_worker_does_all_families_the_largest_first() -> None:
     assert list(groups("a1", "b1", "a2", "b2", "b3").work()) == ["b1", "b2", "b3", "a1", "a2"]
     branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # in the order of their first
     assert list(branches.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
@@ -135,7 +135,7 @@ def test_one_worker_does_everything_family_by_family_the_largest_first() -> None
     assert list(groups().work()) == []
 
 
-def test_urgent_ones_are_done_before_the_larger_group() -> None:
+def test_urgent_work_is_done_before_the_larger_group() -> None:
     scheduler = Scheduler(
         ["a1", "a2", "a3", "b1", "b2"],
         grouping=lambda name: Grouping(name[0]),
@@ -186,7 +186,7 @@ def test_cell_lost_twice_is_lost(paths: Paths, tmp_path: Path) -> None:
     assert result.retried_after
 
 
-def test_cell_that_somebody_looks_into_is_not_run_again(paths: Paths, tmp_path: Path) -> None:
+def test_lost_cell_is_not_run_again_if_retries_are_off(paths: Paths, tmp_path: Path) -> None:
     stand_in(paths, dies_once(tmp_path))
     request = replace(request_of([host_cell()], tmp_path), retries_lost=False)
     (result,) = asyncio.run(run_request(request, paths, Silent())).cells
@@ -208,7 +208,7 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
 
 
 @pytest.mark.parametrize("is_told_to_end", [True, False])
-def test_fault_after_a_signal_to_end_is_the_interruption_else_itself(is_told_to_end: bool) -> None:
+def test_fault_after_sigterm_is_an_interruption(is_told_to_end: bool) -> None:
     async def work() -> None:
         if is_told_to_end:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -220,14 +220,14 @@ def test_fault_after_a_signal_to_end_is_the_interruption_else_itself(is_told_to_
         asyncio.run(until_told_to_end(work()))
 
 
-def test_work_that_nobody_disturbs_gives_its_result() -> None:
+def test_uninterrupted_work_returns_its_result() -> None:
     async def work() -> int:
         return 7
 
     assert asyncio.run(until_told_to_end(work())) == 7
 
 
-def test_work_in_a_thread_is_done_before_the_interruption_goes_on() -> None:
+def test_interruption_waits_for_work_in_a_thread() -> None:
     begun, may_end, done = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:

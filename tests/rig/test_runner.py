@@ -61,7 +61,7 @@ def test_layers_and_options_stand_in_any_order() -> None:
         ("--file=", "--file wants a value"),
     ],
 )
-def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str) -> None:
+def test_wrong_arguments_are_refused_with_a_remedy(line: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(line)
     assert said in str(caught.value)
@@ -76,7 +76,7 @@ def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str)
         (["--file", "jenkinsfile.groovy"], 2, "no Python file of this checkout"),
     ],
 )
-def test_answer_needs_no_set_up(words: list[str], code: int, said: str) -> None:
+def test_help_and_wrong_arguments_need_no_set_up(words: list[str], code: int, said: str) -> None:
     done = subprocess.run(
         ["../run", *words],
         cwd=CHECKOUT / "tests" / "rig",  # A file is looked for in the user's folder.
@@ -108,7 +108,7 @@ sys.exit(runner.main(sys.argv[2:]))
         ["run_all", "rig"],
     ],
 )
-def test_interrupted_run_says_so_whatever_it_did(words: list[str]) -> None:
+def test_interrupted_run_says_so_in_each_of_its_phases(words: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *words], cwd=CHECKOUT, stderr=subprocess.PIPE, text=True
     )
@@ -116,7 +116,7 @@ def test_interrupted_run_says_so_whatever_it_did(words: list[str]) -> None:
     assert done.stderr == "\ntests/run: interrupted; everything that it started has ended\n"
 
 
-def test_quick_tier_is_all_layers_but_those_of_the_release_check_and_those_that_are_named() -> None:
+def test_plain_layer_runs_only_with_all_or_by_name() -> None:
     quick, whole = selections(read(""), {}), selections(read("--all"), {})
     assert list(whole) == NAMES
     assert set(whole) - set(quick) == {"plain"}
@@ -126,7 +126,7 @@ def test_quick_tier_is_all_layers_but_those_of_the_release_check_and_those_that_
     assert list(selections(read("live"), {})) == ["live"]
 
 
-def test_what_failed_last_is_run_alone_and_whatever_its_tier() -> None:
+def test_last_failed_runs_only_the_failed_tests_whatever_their_tier() -> None:
     failed = {"rig": ["a", "b"], "unit": [], "guest": ["c"]}
     found = selections(read("--last-failed"), failed)
     assert {name: each.names for name, each in found.items()} == {
@@ -137,7 +137,7 @@ def test_what_failed_last_is_run_alone_and_whatever_its_tier() -> None:
     assert list(selections(read("--last-failed guest"), failed)) == ["guest"]
 
 
-def test_help_tells_of_every_layer_and_option() -> None:
+def test_help_names_every_layer_and_option() -> None:
     text = help_text({name: layer.about for name, layer in LAYERS.items()})
     for word in [*LAYERS, "--all", "-k", "--last-failed", "--list", "--file"]:
         assert f"\n  {word}" in text
@@ -162,7 +162,7 @@ def await_pid(path: Path) -> int:
     return int(path.read_text())
 
 
-def test_program_is_told_by_its_own_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
+def test_ended_program_has_its_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
     def run(*words: str) -> Ended:
         return Children().run(words, cwd=tmp_path, env=os.environ)
 
@@ -173,7 +173,7 @@ def test_program_is_told_by_its_own_cpu_time_and_exit_code_or_signal(tmp_path: P
     assert run("sh", "-c", "kill -9 $$").code == -9
 
 
-def test_what_runs_and_its_own_children_end_with_the_run(tmp_path: Path) -> None:
+def test_running_program_and_its_children_end_with_the_run(tmp_path: Path) -> None:
     children, note = Children(), tmp_path / "pid"
     said: list[str] = []
 
@@ -209,7 +209,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_sigterm_ends_what_the_main_thread_waits_for(tmp_path: Path) -> None:
+def test_sigterm_ends_the_program_that_the_main_thread_waits_for(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, WITH_A_CHILD, str(note)])
     grandchild = await_pid(note)
@@ -269,7 +269,7 @@ sys.exit(orphan.exists())
 """
 
 
-def test_ended_orphan_keeps_no_number() -> None:
+def test_ended_orphan_is_reaped() -> None:
     subprocess.run([sys.executable, "-c", ORPHAN, str(LIMIT_S)], check=True)
 
 
@@ -298,7 +298,7 @@ def test_every_module_of_the_rig_has_some_test() -> None:
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
 
 
-def test_module_is_named_as_it_is_imported_in_each_of_the_ways() -> None:
+def test_imports_of_a_module_are_recognised_in_each_form() -> None:
     assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
     assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
     name = ["delayrig.setup.stamp"]
@@ -309,12 +309,12 @@ def test_module_is_named_as_it_is_imported_in_each_of_the_ways() -> None:
 
 
 @pytest.mark.parametrize("name", ["rig/none.py", "README.md", "/usr/lib/python3/dist-packages/x"])
-def test_what_is_no_python_file_of_ours_is_refused(name: str) -> None:
+def test_file_that_is_not_our_python_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no"):
         python_file(CHECKOUT, Path("/"), name)
 
 
-def test_file_is_found_from_here_and_from_the_top() -> None:
+def test_file_is_found_from_the_current_folder_and_from_the_checkout() -> None:
     wanted = CHECKOUT / "rig" / "delayrig" / "base" / "paths.py"
     assert python_file(CHECKOUT, Path("/"), "rig/delayrig/base/paths.py") == wanted
     assert python_file(CHECKOUT, wanted.parent, "paths.py") == wanted
@@ -328,7 +328,7 @@ def layer(name: str, *tests: CaseResult, is_sound: bool = True) -> LayerResult:
     return LayerResult(layer=name, tests=tests, is_sound=is_sound, took_s=61.0, cpu_s=2.0)
 
 
-def test_layer_is_closed_by_its_counts_and_how_long_it_took() -> None:
+def test_line_of_a_layer_has_its_counts_and_times() -> None:
     tests = [one("a"), one("b"), one("c", Outcome.FAILED), one("d", Outcome.SKIPPED)]
     assert counted("unit", tests) == "unit: 2 passed, 1 failed, 1 skipped"
     sound = layer("rig", one("a"))
@@ -337,7 +337,7 @@ def test_layer_is_closed_by_its_counts_and_how_long_it_took() -> None:
     assert resumed.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
 
 
-def test_layer_that_broke_off_failed_though_no_test_did_and_is_run_again_by_its_name() -> None:
+def test_broken_off_layer_has_failed_and_is_rerun_by_its_name() -> None:
     broken = layer("unit", one("a"), is_sound=False)
     assert not broken.good
     assert layer_line(broken).endswith(": FAILED")
@@ -362,7 +362,7 @@ def test_ten_slowest_of_all_layers_come_slowest_first() -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_end_names_what_failed_and_counts_over_all_layers() -> None:
+def test_closing_lines_name_failures_and_count_over_all_layers() -> None:
     results = [
         layer("unit", one("a", Outcome.FAILED)),
         layer("rig", one("tests/rig/b"), one("c", Outcome.SKIPPED)),
@@ -373,7 +373,7 @@ def test_end_names_what_failed_and_counts_over_all_layers() -> None:
     assert lines[-1] == "== 1 passed, 1 failed, 1 skipped in 2 layers and 1 min 2 s =="
 
 
-def test_times_are_as_somebody_reads_them() -> None:
+def test_durations_are_in_minutes_and_seconds() -> None:
     assert [human(took) for took in (0.04, 59.9, 60, 3599.6)] == [
         "0.0 s",
         "59.9 s",
@@ -414,7 +414,7 @@ def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> N
         (Selection(all_tiers=True, names=("a",)), True, ["b"]),
     ],
 )
-def test_failed_test_that_is_gone_is_forgotten(
+def test_failure_of_a_removed_test_is_forgotten_after_a_whole_run(
     tmp_path: Path, selection: Selection, is_sound: bool, left: list[str]
 ) -> None:
     remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
@@ -497,7 +497,7 @@ def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Pa
         children.run(["true"], cwd=tmp_path, env=os.environ)
 
 
-def test_coroutine_is_changed_too(tmp_path: Path) -> None:
+def test_mutants_change_coroutines_too(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("async def ask():\n    return 1 < two\n", encoding="utf-8")
     found = {change.text for change in Source(str(tmp_path / "a.py")).mutants()}
     assert {" <= ", "(None)"} <= found

@@ -59,13 +59,13 @@ def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> N
     assert not result.good
 
 
-def test_name_that_is_gone_does_not_hold_up_the_others(tmp_path: Path) -> None:
+def test_name_of_a_removed_test_does_not_stop_the_others(tmp_path: Path) -> None:
     result = run_named(tmp_path, DEADLY, "test_before", "test_renamed")
     assert [test.name.rpartition("::")[2] for test in result.tests] == ["test_before"]
     assert result.good
 
 
-def test_resumed_layer_runs_only_what_has_not_passed(tmp_path: Path) -> None:
+def test_resumed_layer_runs_only_tests_that_have_not_passed(tmp_path: Path) -> None:
     module = bare_checkout(tmp_path, DEADLY)
     places = Places(checkout=tmp_path, state=tmp_path)
     resume.begin(places, ["rig"])

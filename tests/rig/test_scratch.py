@@ -97,7 +97,9 @@ def killed_while_making(made: Path) -> Path:
 
 
 @pytest.mark.parametrize("place", ["x.snapshot", "snapshots/x.snapshot", "images/guest/1234"])
-def test_what_a_killed_process_had_begun_in_the_state_is_swept_up(tmp: Path, place: str) -> None:
+def test_unfinished_folder_of_a_killed_process_is_swept_from_the_state(
+    tmp: Path, place: str
+) -> None:
     begun = killed_while_making(tmp / "state" / place)
     assert begun.parent == (tmp / "state" / place).parent
     assert begun.is_dir()
@@ -105,7 +107,7 @@ def test_what_a_killed_process_had_begun_in_the_state_is_swept_up(tmp: Path, pla
     assert not begun.exists()
 
 
-def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path) -> None:
+def test_next_process_that_makes_the_folder_sweeps_the_unfinished_one(tmp: Path) -> None:
     begun = killed_while_making(tmp / "made")
     with scratch_beside(tmp / "made") as scratch:
         (scratch / "whole").mkdir()
@@ -114,7 +116,7 @@ def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path)
     assert not begun.exists()
 
 
-def test_folders_made_by_many_at_once_stay_though_each_sweeps(tmp: Path) -> None:
+def test_sweeping_threads_leave_the_folders_of_each_other(tmp: Path) -> None:
     def make(_: int) -> bool:
         with scratch_beside(tmp / "made") as scratch:
             (scratch / "part").mkdir()
@@ -125,7 +127,7 @@ def test_folders_made_by_many_at_once_stay_though_each_sweeps(tmp: Path) -> None
     assert list(tmp.iterdir()) == []
 
 
-def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
+def test_sweep_leaves_files_of_others_alone(tmp: Path) -> None:
     elsewhere = tmp / "elsewhere"
     elsewhere.mkdir()
     (tmp / "flashrom-rig-1-link").symlink_to(elsewhere)
@@ -161,7 +163,7 @@ def test_socket_in_it_has_a_path_that_the_kernel_takes(
         assert Path(folder).parent == long
 
 
-def test_full_place_is_told_by_the_file_that_found_no_room_or_by_its_room(
+def test_full_scratch_is_recognised_by_the_file_of_the_error_or_by_free_space(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*path: str) -> OSError:
@@ -176,7 +178,9 @@ def test_full_place_is_told_by_the_file_that_found_no_room_or_by_its_room(
 
 
 @pytest.mark.parametrize("moment_s", MOMENTS_S)
-def test_interrupt_in_the_first_second_is_told_in_one_line(tmp_path: Path, moment_s: float) -> None:
+def test_interrupt_in_the_first_second_is_reported_in_one_line(
+    tmp_path: Path, moment_s: float
+) -> None:
     process = start(tmp_path)
     time.sleep(moment_s)
     process.send_signal(signal.SIGINT)
@@ -209,7 +213,7 @@ def failed_at_the_limit(path: Path, content: bytes) -> str:
     return said
 
 
-def test_file_is_kept_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_atomic_write_leaves_only_its_file(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a.json", b"one")
     write_atomically(tmp_path / "a.json", b"two")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
@@ -233,7 +237,7 @@ def test_two_may_write_the_same_file_at_once(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_full_disk_leaves_what_was_there_and_names_file_and_remedy(tmp_path: Path) -> None:
+def test_full_disk_leaves_the_old_file_and_the_error_names_file_and_remedy(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"the old one")
     said = failed_at_the_limit(path, b"x" * (LIMIT + 1))
@@ -253,7 +257,7 @@ def test_device_is_not_replaced_and_a_folder_that_is_not_there_is_bad_input(tmp_
         write_atomically(tmp_path / "none" / "a.json", b"x")
 
 
-def test_folder_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+def test_folder_that_another_process_made_meanwhile_stays(tmp_path: Path) -> None:
     made, folder = tmp_path / "made", tmp_path / "folder"
     for place in (made, folder):
         place.mkdir()
@@ -315,7 +319,9 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--resume"]])
-def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]) -> None:
+def test_second_run_is_refused_with_the_process_that_holds_the_folder(
+    tmp_path: Path, more: list[str]
+) -> None:
     first = start(tmp_path)
     try:
         wait_for(tmp_path / "out" / "begun.json")
@@ -354,7 +360,7 @@ def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_folder_is_held_once_and_not_where_a_run_ended_meanwhile(tmp_path: Path) -> None:
+def test_folder_is_refused_if_held_or_if_a_run_ended_there_meanwhile(tmp_path: Path) -> None:
     with (
         hold_out(tmp_path, asked_s=None),
         pytest.raises(BadInputError, match=f"process {os.getpid()} since"),
@@ -371,7 +377,7 @@ def test_folder_is_held_once_and_not_where_a_run_ended_meanwhile(tmp_path: Path)
         pass
 
 
-def test_child_of_a_killed_owner_that_is_not_past_its_start_is_waited_for(tmp_path: Path) -> None:
+def test_lock_that_a_starting_child_of_a_dead_owner_holds_is_waited_for(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     owner = Owner(pid=gone.pid, command="rig/rig run", since="2026-01-01T00:00:00+00:00")

@@ -63,7 +63,7 @@ def test_damaged_subject_is_named_and_packed_again(paths: Paths, bound: Bound) -
         assert unnamed or "bundled again: " in told[0], (seed, name, told)
 
 
-def test_sound_subject_is_taken_as_it_is(paths: Paths) -> None:
+def test_sound_subject_is_not_packed_again(paths: Paths) -> None:
     told: list[str] = []
     archive = Path(provide(paths, told).archive)
     before = archive.stat().st_ino
@@ -189,7 +189,7 @@ def swap_pages(path: Path) -> None:
         file.write(other + one)
 
 
-def test_what_is_as_it_was_made_is_sound_also_a_copy_whose_holes_are_filled(
+def test_unchanged_snapshot_is_sound_also_as_a_copy_without_holes(
     folder: Path, tmp_path: Path
 ) -> None:
     assert sparse_fault(folder) == ""
@@ -240,7 +240,7 @@ def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
     assert sparse_fault(folder) == f"{SPARSE_NAME} is missing or damaged"
 
 
-def test_holes_cost_nothing(folder: Path) -> None:
+def test_holes_are_not_read(folder: Path) -> None:
     with (folder / "ram").open("r+b") as ram:
         ram.truncate(1 << 40)
     began_s = time.process_time()

@@ -67,7 +67,7 @@ def test_chips_that_do_not_hold_the_region_do_not_count_among_those_tried(
     assert CHIPS[shrunk.cell.chip].size_bytes == LARGE.region_kib * 1024
 
 
-def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> None:
+def test_conviction_without_conditions_ends_in_the_smallest_cell() -> None:
     shrunk, _ = shrunk_by(lambda _: True)
     cell = shrunk.cell
     assert shrunk.complete
@@ -103,7 +103,7 @@ def test_what_the_conviction_needs_stays(
     assert needs(shrunk.cell)
 
 
-def test_no_cell_is_tried_twice_and_every_step_is_told() -> None:
+def test_no_cell_is_tried_twice_and_every_step_is_reported() -> None:
     shrunk, steps = shrunk_by(lambda cell: cell.cores == 4 and cell.corner == "max")
     ids = [step.cell.id for step in steps]
     assert len(set(ids)) == len(ids)
@@ -111,13 +111,13 @@ def test_no_cell_is_tried_twice_and_every_step_is_told() -> None:
     assert [step for step in steps if step.kept][-1].cell == shrunk.cell
 
 
-def test_end_of_the_time_keeps_the_best_and_says_so() -> None:
+def test_time_limit_keeps_the_simplest_cell_and_marks_it_incomplete() -> None:
     shrunk, steps = shrunk_by(lambda _: True, limit_s=4)
     assert not shrunk.complete
     assert shrunk.cell == steps[-1].cell
 
 
-def test_other_verdict_is_not_the_same_conviction_and_none_is_refused() -> None:
+def test_corrupt_cell_can_be_shrunk_and_a_passing_one_is_refused() -> None:
     shrunk, _ = shrunk_by(lambda cell: cell.cores == 4, verdict=Verdict.CORRUPT)
     assert shrunk.result.verdict is Verdict.CORRUPT
     with pytest.raises(BadInputError, match="nothing to shrink"):
@@ -139,13 +139,13 @@ def test_the_last_line_runs_the_cell_without_a_plan(
     assert words == ["rig/rig", *words_of_cell(shrunk.cell), *delay]
 
 
-def test_plan_of_the_cell_names_that_very_cell() -> None:
+def test_plan_of_the_shrunk_cell_has_that_cell_alone() -> None:
     cell = msgspec.structs.replace(LARGE, name="shrunk", role=Role.MEASURE, expect=Expect.PASS)
     plan = parse_toml(plan_text(plan_of(cell)), Plan, source="shrunk.toml")
     assert plan_cells(checked(plan), seed=cell.seed) == [cell]
 
 
-def test_first_conviction_that_nobody_expected_is_taken() -> None:
+def test_unexpected_conviction_is_preferred_to_an_expected_one() -> None:
     def first(*cells: CellResult) -> str:
         return first_conviction(Results(run=make_run_header(), cells=list(cells)), "x")
 
