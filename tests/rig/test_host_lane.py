@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane: its verdicts, its choice of cells, and its sessions to their end."""
+"""The host lane: its verdicts, its choice of cells, and the ends of its sessions."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ from tests.rig.processes import GONE_LIMIT_S, left_running
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
-TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine lets us use one CPU alone")
+TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="only one CPU may be used here")
 
 
 class Silent:
@@ -78,7 +78,12 @@ def run_one(paths: Paths, out: Path, cell: Cell) -> CellResult:
     return run_cells(paths, out, cell).cells[0]
 
 
-def stand_in(paths: Paths, script: str) -> None:
+def events_text(out: Path, cell: Cell) -> str:
+    """Returns the events of a cell as lines of JSON."""
+    return (out / cell.id / "events.jsonl").read_text(encoding="utf-8")
+
+
+def replace_emulator(paths: Paths, script: str) -> None:
     """Installs a script in place of the emulator; its variable `$real` names the emulator."""
     real = paths.emulator.resolve()
     (paths.state / "build").unlink()
@@ -139,7 +144,7 @@ def test_result_has_facts_of_this_machine_and_none_of_qemu_or_libvirt(
 def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        result = run_one(paths, tmp_path / "out", host_cell(job=Job.WRITE))
+        result = run_one(paths, tmp_path / "out", host_cell())
     finally:
         os.umask(before)
     assert result.verdict == Verdict.PASS, result.reason
@@ -173,7 +178,7 @@ def test_tty_of_the_emulator_may_have_a_long_path(
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("hazard", "record"),
     [
         ("hogs:2", '"ev":"hogs_stopped"'),
         ("stop-cont:10", '"ev":"stops"'),
@@ -187,17 +192,16 @@ def test_tty_of_the_emulator_may_have_a_long_path(
     ],
 )
 def test_hazard_takes_place_and_convicts_nobody(
-    paths: Paths, tmp_path: Path, word: str, said: str
+    paths: Paths, tmp_path: Path, hazard: str, record: str
 ) -> None:
-    cell = host_cell(hazards=(word,), cores=2)
+    cell = host_cell(hazards=(hazard,), cores=2)
     result = run_one(paths, tmp_path / "out", cell)
     # On a busy machine the lane may not keep up, which is inconclusive.
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
-    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
-    assert said in events
+    assert record in events_text(tmp_path / "out", cell)
 
 
-class Noted(Record):
+class FakeRecord(Record):
     """A record that a test can read."""
 
     def __init__(self) -> None:
@@ -210,7 +214,7 @@ class Noted(Record):
 
 def test_stopped_siblings_report_their_turns(tmp_path: Path) -> None:
     (tmp_path / "printed").touch()
-    siblings = Siblings(record := Noted(), CPUS[:1])
+    siblings = Siblings(record := FakeRecord(), CPUS[:1])
     siblings.begin()
     siblings.accepted(0, tmp_path / "printed")
     assert record.facts["siblings_stopped"]["turns_min"] != 0
@@ -223,27 +227,27 @@ def test_stopping_or_ending_a_subject_that_is_gone_is_no_error(
         raise ProcessLookupError(pid, number)
 
     monkeypatch.setattr(os, "kill", gone)
-    stops = Stops(record := Noted(), 20)
+    stops = Stops(record := FakeRecord(), 20)
     stops.act(0)
     stops.ended()
     assert record.facts["stops"] == {"count": 1}
-    heard = Mock()
-    boxed: Any = SimpleNamespace(pid=1, _socket=Mock(), _hear=heard)
+    hear = Mock()
+    boxed: Any = SimpleNamespace(pid=1, _socket=Mock(), _hear=hear)
     BoxedSubject.end(boxed)
-    heard.assert_called_once_with()
+    hear.assert_called_once_with()
 
 
 def test_emulator_that_may_not_be_realtime_runs_without_it_and_the_result_says_so(
     paths: Paths, tmp_path: Path
 ) -> None:
     refusal = "echo 'serprog-emu: --realtime: not permitted' >&2; exit 99"
-    stand_in(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
+    replace_emulator(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
     cell = run_one(paths, tmp_path / "out", host_cell())
     assert (cell.verdict, cell.emulator.realtime) == (Verdict.PASS, False), cell.reason
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "output"),
     [
         ("echo 'no such chip today' >&2; exit 2", "no such chip today"),
         ('"$real" "$@" & sleep 0.3; echo "ouch" >&2; kill -9 $!; exit 7', "ouch"),
@@ -251,12 +255,12 @@ def test_emulator_that_may_not_be_realtime_runs_without_it_and_the_result_says_s
     ids=["never starts", "dies in the middle"],
 )
 def test_failed_emulator_is_infra_error_with_its_last_output(
-    paths: Paths, tmp_path: Path, script: str, said: str
+    paths: Paths, tmp_path: Path, script: str, output: str
 ) -> None:
-    stand_in(paths, script)
+    replace_emulator(paths, script)
     cell = run_one(paths, tmp_path / "out", host_cell())
     assert cell.verdict is Verdict.INFRA_ERROR, cell.reason
-    assert said in cell.reason
+    assert output in cell.reason
     assert left_running(tmp_path) == []
 
 
@@ -302,7 +306,7 @@ def refusal(paths: Paths, cell: Cell) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "reason"),
     [
         ({"hazards": ("low-res-timers",)}, "low-res-timers"),
         ({"hazards": ("hogs:1", "wall-clock-step:+1")}, "wall-clock-step:+1"),
@@ -313,9 +317,9 @@ def refusal(paths: Paths, cell: Cell) -> str:
     ],
 )
 def test_cell_that_this_machine_cannot_run_is_refused_with_the_reason(
-    paths: Paths, changes: dict[str, Any], words: str
+    paths: Paths, changes: dict[str, Any], reason: str
 ) -> None:
-    assert words in refusal(paths, host_cell(**changes))
+    assert reason in refusal(paths, host_cell(**changes))
 
 
 def test_cores_are_required_only_if_a_hazard_needs_them(paths: Paths) -> None:
@@ -327,8 +331,7 @@ def test_subject_runs_on_the_pinned_cpus(paths: Paths, tmp_path: Path) -> None:
     assert cpus_of(cell) == [CPUS[-1]]
     assert cpus_of(host_cell()) == CPUS
     run_one(paths, tmp_path / "out", cell)
-    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
-    assert f'"cpus":"{CPUS[-1]}"' in events
+    assert f'"cpus":"{CPUS[-1]}"' in events_text(tmp_path / "out", cell)
 
 
 def choice(lane: LaneName | None, *, plan: str = "smoke") -> list[Cell]:
@@ -351,8 +354,7 @@ def test_id_of_a_host_lane_cell_has_the_lane_and_no_speed() -> None:
     assert cell.id == "group.bundled.host.2c.cpu0-2-3.calm.W25Q128JV-max.4kib.write"
     assert cell.mips == []
     request = replace(request_of([cell], Path("/nowhere")), unconfined=False)
-    again = rerun_command(cell, request)
-    assert again.endswith(f"--cell {cell.id} --lane host")
+    assert rerun_command(cell, request).endswith(f"--cell {cell.id} --lane host")
 
 
 def plan_of(folder: Path, lane: str, pin: str) -> str:
@@ -367,13 +369,13 @@ def plan_of(folder: Path, lane: str, pin: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "words"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
+    ("line", "key"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
 )
-def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, words: str) -> None:
+def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, key: str) -> None:
     lane, pin = (line, "") if line.startswith("lane") else ("", line)
     with pytest.raises(BadInputError) as caught:
         choice(None, plan=plan_of(tmp_path, lane, pin))
-    assert words in caught.value.message
+    assert key in caught.value.message
 
 
 def test_option_overrides_the_lane_of_the_plan(tmp_path: Path) -> None:
@@ -411,7 +413,7 @@ SPEC: dict[str, Any] = {
 
 
 def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
-    """Writes a session into that folder; its subject may be any program."""
+    """Writes a session whose subject is the given command; returns its file."""
     emulator = [
         *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
         *("--measure-wake", "0", "--events", str(folder / "events.jsonl")),
@@ -422,7 +424,7 @@ def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
 
 
 def begin(spec: Path) -> subprocess.Popen[bytes]:
-    """Starts the session below a parent, which a test can kill."""
+    """Starts the session as a child of a process that a test can kill."""
     return subprocess.Popen(
         [sys.executable, "-c", PARENT, str(spec)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
@@ -478,14 +480,14 @@ def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", range(25))
-@pytest.mark.parametrize("told", [signal.SIGKILL, signal.SIGTERM])
-def test_session_dies_with_its_parent(tmp_path: Path, number: int, told: signal.Signals) -> None:
-    # Each process has a path below this folder in its arguments, by which the test finds it.
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_session_dies_with_its_parent(tmp_path: Path, number: int, sent: signal.Signals) -> None:
+    # The arguments of each process name a path in this folder, by which the test finds it.
     subject = shutil.copy("/bin/sleep", tmp_path)
     lines = ["hogs 1", "stops_hz 50"]
     parent = begin(spec_of(tmp_path, str(subject), "1000", lines=lines))
     time.sleep(0.01 * number)
-    parent.send_signal(told)
+    parent.send_signal(sent)
     parent.wait(LIMIT_S)
     assert left_running(tmp_path, GONE_LIMIT_S) == []
 

@@ -20,6 +20,7 @@ from delayrig.setup.manual import man_pages, page_name, roff, sentence
 from delayrig.setup.reference import help_texts
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run
 from tests.rig.test_lint import tool
 
 CI = CHECKOUT / "ci"
@@ -42,7 +43,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tracked(without: tuple[str, ...]) -> set[str]:
-    """Returns the files of the rig that git tracks, without those whose names begin so."""
+    """Returns the files of the rig that git tracks, except names with one of these beginnings."""
     names = ("emulators", "flashrom", "images", "rig", "ci", "meson.build", "meson.options")
     listing = subprocess.run(
         ["git", "ls-files", *names], cwd=CHECKOUT, capture_output=True, text=True, check=True
@@ -58,14 +59,9 @@ def test_every_tracked_file_is_installed(installed: Path) -> None:
 
 
 def test_installed_launcher_prints_its_version(installed: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [installed / TREE / "rig" / "rig", "--version"],
-        env={"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"rig/rig, version {__version__}\n"
+    environment = {"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)}
+    done = run(installed / TREE / "rig" / "rig", "--version", env=environment)
+    assert (done.returncode, done.stdout) == (0, f"rig/rig, version {__version__}\n")
 
 
 def test_each_visible_subcommand_has_a_manual_page_with_options_and_examples() -> None:
@@ -83,14 +79,9 @@ def test_each_visible_subcommand_has_a_manual_page_with_options_and_examples() -
 def test_man_prints_each_page_without_warnings(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(PAGES[name], encoding="utf-8")
-    done = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", str(path)],
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
+    settings = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
+    done = run("man", "--warnings", "-E", "UTF-8", "-l", path, env=settings)
+    assert (done.returncode, done.stderr) == (0, "")
     assert "NAME" in done.stdout
 
 
@@ -146,13 +137,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         pytest.skip("no setuptools here: `pip wheel` would have to fetch it")
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--no-deps", "--no-build-isolation", "--no-index", "-w", str(folder)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", *options, str(CHECKOUT / "rig")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": ""},
-    )
+    pip = (sys.executable, "-m", "pip", "wheel", "-q")
+    done = run(*pip, *options, CHECKOUT / "rig", env={**os.environ, "PYTHONPATH": ""})
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path)

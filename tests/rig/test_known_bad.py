@@ -2,7 +2,6 @@
 """Known-bad builds and past mistakes: the table, the plans, and a gate's answers."""
 
 import re
-import subprocess
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
-from delayrig.plan.schema import find_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, find_plan, own_subjects, read_plan
 from delayrig.subjects.elf import read_elf
 from delayrig.subjects.known_bad import (
     LIBRARY,
@@ -44,6 +43,7 @@ from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
 from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, make_run_header
 from tests.rig.plan_texts import shipped
+from tests.rig.running import run
 
 MISTAKES = read_mistakes(CHECKOUT)
 
@@ -89,26 +89,26 @@ def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
     assert not {name for names in builds.values() for name in names} - set(MISTAKES)
 
 
-def made_up(old: str, file: str = "core/busy.c") -> Mistake:
-    change = Change(file=file, old=old, new="not C")
-    return Mistake(
-        name="made-up", what="", origin="", kind=Kind.UNSAFE, sight=Sight.CHIP, change=[change]
-    )
+def make_mistake(kind: Kind = Kind.UNSAFE, *, old: str = "a", file: str = "core/busy.c") -> Mistake:
+    """Returns a mistake that is not in the table, in which text that is no C replaces `old`."""
+    sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
+    change = [Change(file=file, old=old, new="not C")]
+    return Mistake(name="x", what="w", origin="o", kind=kind, sight=sight, change=change)
 
 
 @pytest.mark.parametrize(
-    ("old", "file", "said"),
+    ("old", "file", "message"),
     [
-        ("not in the file", "core/busy.c", r"'made-up': its text occurs \d+ times"),
-        ("return error;", "core/busy.c", r"'made-up': its text occurs \d+ times"),
+        ("not in the file", "core/busy.c", r"'x': its text occurs \d+ times"),
+        ("return error;", "core/busy.c", r"'x': its text occurs \d+ times"),
         ("x", "core/gone.c", r"flashrom/core/gone\.c"),
     ],
 )
 def test_change_that_does_not_apply_is_an_error_that_names_build_or_file(
-    old: str, file: str, said: str
+    old: str, file: str, message: str
 ) -> None:
-    with pytest.raises(BadInputError, match=said):
-        changed_sources(made_up(old, file), CHECKOUT)
+    with pytest.raises(BadInputError, match=message):
+        changed_sources(make_mistake(old=old, file=file), CHECKOUT)
 
 
 def test_unknown_name_is_an_error_that_hints_at_the_nearest() -> None:
@@ -118,8 +118,8 @@ def test_unknown_name_is_an_error_that_hints_at_the_nearest() -> None:
 
 
 def test_change_that_does_not_compile_is_an_error_that_names_the_build() -> None:
-    with pytest.raises(BadInputError, match="building known-bad build 'made-up' failed"):
-        provide_build(made_up("#define POLLS_PER_TYP 32\n"), find_paths())
+    with pytest.raises(BadInputError, match="building known-bad build 'x' failed"):
+        provide_build(make_mistake(old="#define POLLS_PER_TYP 32\n"), find_paths())
 
 
 @pytest.mark.parametrize("name", DOZEN)
@@ -127,10 +127,9 @@ def test_build_differs_from_ours_and_runs(name: str) -> None:
     paths = find_paths()
     folder = provide_build(MISTAKES[name], paths)
     usual = paths.flashrom_build / PROGRAM
-    said = subprocess.run(
-        [folder / PROGRAM, "--version"], capture_output=True, text=True, check=True
-    )
-    assert said.stdout.startswith("flashrom")
+    done = run(folder / PROGRAM, "--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("flashrom")
     assert (folder / PROGRAM).read_bytes() != usual.read_bytes()
     assert read_elf(folder / LIBRARY).machine == read_elf(usual).machine
 
@@ -158,12 +157,6 @@ CHIPS = read_chips(CHECKOUT)
 CELLS = shipped("known-bad")
 
 
-def mistake(kind: Kind, name: str = "x") -> Mistake:
-    change = [Change(file="a.c", old="a", new="b")]
-    sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
-    return Mistake(name=name, what="w", origin="o", kind=kind, sight=sight, change=change)
-
-
 def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
     return make_result(
         make_cell(name="a", subject=subject),
@@ -178,8 +171,8 @@ def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
 
 def answered(kind: Kind, *cells: CellResult, watch: list[CellResult] | None = None) -> KnownBad:
     watching = WATCH if watch is None else watch
-    run = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
-    return answer_all(run, [mistake(kind)])
+    results = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
+    return answer_all(results, [make_mistake(kind)])
 
 
 SHORT: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "RDID came too early"}
@@ -190,7 +183,7 @@ RIGHT = [
     (Kind.WASTEFUL, Outcome.SLOWER, {"total_ns": 2 * SECOND}),
     (Kind.LEGAL, Outcome.PASS, {}),
 ]
-UNSEEN = [
+WRONG = [
     (Kind.UNSAFE, Outcome.PASS, {}),
     (Kind.UNSAFE, Outcome.DOUBT, {"verdict": Verdict.INCONCLUSIVE}),
     (Kind.WASTEFUL, Outcome.PASS, {}),
@@ -200,7 +193,7 @@ UNSEEN = [
 
 @pytest.mark.parametrize(
     ("right", "kind", "outcome", "changes"),
-    [*((True, *case) for case in RIGHT), *((False, *case) for case in UNSEEN)],
+    [*((True, *case) for case in RIGHT), *((False, *case) for case in WRONG)],
 )
 def test_build_is_right_if_its_outcome_fits_its_class_else_exit_is_inconclusive(
     right: bool, kind: Kind, outcome: Outcome, changes: dict[str, Any]
@@ -218,8 +211,8 @@ def test_conviction_of_a_build_that_is_not_unsafe_is_a_rig_fault(kind: Kind) -> 
 
 
 def test_acquitted_canary_is_a_rig_fault() -> None:
-    blind = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
-    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=blind)
+    acquitted = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
+    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=acquitted)
     assert answer.exit_code is ExitCode.RIG_FAULT
 
 
@@ -236,11 +229,11 @@ def test_acquitted_canary_is_a_rig_fault() -> None:
 def test_stripped_build_may_be_in_doubt_but_an_unsafe_one_must_not_pass(
     kind: Kind, changes: dict[str, Any], right: bool
 ) -> None:
-    run = Results(
+    results = Results(
         run=make_run_header(),
         cells=[result("bundled"), result("stripped:known-bad:x", **changes), *WATCH],
     )
-    answer = answer_all(run, [mistake(kind)], "stripped:")
+    answer = answer_all(results, [make_mistake(kind)], "stripped:")
     assert [build.right for build in answer.builds] == [right]
 
 
@@ -267,8 +260,8 @@ def measured(cells: list[Cell]) -> list[Cell]:
 
 def test_each_build_has_a_cell_in_the_plan_beside_the_shipped_program() -> None:
     usual = [cell for cell in measured(CELLS) if "musl" not in cell.subject]
-    ran = {cell.subject.removeprefix("known-bad:") for cell in usual}
-    assert ran == set(MISTAKES) | {"bundled"}
+    names = {cell.subject.removeprefix("known-bad:") for cell in usual}
+    assert names == set(MISTAKES) | {"bundled"}
     for name, same in groupby(usual, key=lambda cell: cell.name):
         assert next(same).subject == "bundled", name
 
@@ -315,6 +308,6 @@ def test_plan_expects_the_shipped_layer_and_mistakes_without_their_hazard_to_pas
 
 
 @pytest.mark.parametrize("contrast", PLAN.contrast, ids=lambda contrast: contrast.subject)
-def test_contrast_names_a_cell_that_runs_both_subjects(contrast: object) -> None:
-    (single,) = (c for c in PLAN.cell if c.name == contrast.cell)  # type: ignore[attr-defined]
-    assert {contrast.subject, contrast.against} < set(own_subjects(single))  # type: ignore[attr-defined]
+def test_contrast_names_a_cell_that_runs_both_subjects(contrast: Contrast) -> None:
+    (single,) = (cell for cell in PLAN.cell if cell.name == contrast.cell)
+    assert {contrast.subject, contrast.against} < set(own_subjects(single))

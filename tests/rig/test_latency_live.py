@@ -14,7 +14,6 @@ from delayrig.features.latency import rows
 from delayrig.features.latency.explain import MARK, doubt_of, marked
 from delayrig.features.latency.guest_place import rehearsal_of, with_windows
 from delayrig.features.latency.page import latency_page
-from delayrig.features.latency.place import PlaceFacts
 from delayrig.features.latency.profile import (
     measured_cpus,
     parse_guest,
@@ -22,7 +21,7 @@ from delayrig.features.latency.profile import (
     parse_live_guests,
 )
 from delayrig.features.latency.result import Cyclic, Section, write_report
-from delayrig.features.latency.run import LatencyRequest, resumed
+from delayrig.features.latency.run import resumed
 from delayrig.features.latency.series_plan import QUICK, programme
 from delayrig.features.latency.wakeup import (
     Lateness,
@@ -39,17 +38,15 @@ from delayrig.plan.machines import CORE_MIPS_USED_MAX
 from delayrig.subjects.subject import Subject
 
 from tests.rig.event_builders import made
-from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
-
-LIVE = PlaceFacts(
-    name="10:40",
-    lane="live",
-    arch="x86_64",
-    mips=10,
-    cpus=(0, 1),
-    core_mips=(10, 40),
-    usual_slack_ns=50 * US,
-    governors=("performance", "ondemand"),
+from tests.rig.measured import (
+    LIVE,
+    MS,
+    S,
+    behind_reading,
+    full_machine,
+    latency_request,
+    live_machine,
+    make_report,
 )
 
 
@@ -76,7 +73,7 @@ def test_live_guest_has_the_options_of_the_virtual_lane() -> None:
 
 
 @pytest.mark.parametrize(
-    ("guest", "said"),
+    ("guest", "message"),
     [
         ("speeds", "is a set of guests of the virtual lane"),
         ("mt8174", "unknown machine 'mt8174'"),
@@ -90,8 +87,8 @@ def test_live_guest_has_the_options_of_the_virtual_lane() -> None:
         ("x86_64/0", "'0' is no speed"),
     ],
 )
-def test_invalid_live_guest_is_refused_with_a_remedy(guest: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=re.escape(said)) as error:
+def test_invalid_live_guest_is_refused_with_a_remedy(guest: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(message)) as error:
         parse_live_guest(guest)
     assert error.value.hint
 
@@ -108,20 +105,19 @@ def test_measured_cpus_are_the_first_all_or_the_chosen_core() -> None:
 
 
 def test_slow_live_guest_measures_loaded_waits_of_up_to_a_second() -> None:
-    series = programme(LIVE, QUICK, low_resolution=False)
-    loaded = [each for each in series if each.section is Section.JITTER and each.eaters]
-    assert {each.request_ns for each in loaded} == {10 * MS, 100 * MS, S}
-    assert {each.governor for each in series if each.section is Section.POWER} == {
-        "performance",
-        "ondemand",
-    }
-    table = [each for each in series if each.section is Section.TABLE]
-    assert {each.cpu for each in table} == {0, 1}
-    assert all(each.limit_ms for each in table)
+    found = programme(LIVE, QUICK, low_resolution=False)
+    table, jitter, power = (
+        [series for series in found if series.section is section]
+        for section in (Section.TABLE, Section.JITTER, Section.POWER)
+    )
+    assert {series.request_ns for series in jitter if series.eaters} == {10 * MS, 100 * MS, S}
+    assert {series.governor for series in power} == {"performance", "ondemand"}
+    assert {series.cpu for series in table} == {0, 1}
+    assert all(series.limit_ms for series in table)
 
 
 def test_rehearsal_is_short_and_repeats_no_series() -> None:
-    words = [each.word for each in programme(LIVE, QUICK, low_resolution=True)]
+    words = [series.word for series in programme(LIVE, QUICK, low_resolution=True)]
     rehearsed = rehearsal_of(words)
     assert len(rehearsed) == len(set(rehearsed)) <= len(words)
     for word in rehearsed:
@@ -146,7 +142,7 @@ def window(number: int, *, kept: bool) -> Window:
 
 
 def left_with(*windows: Window) -> Left:
-    """Returns what a guest left whose clock is one second behind this machine's."""
+    """Returns what a guest left; its clock is one second behind that of the host."""
     begin, end = (
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
     )
@@ -212,19 +208,9 @@ def test_impossible_figures_of_cyclictest_are_recognised(
 def test_same_command_resumes_with_the_machines_that_were_measured_in_full(
     tmp_path: Path,
 ) -> None:
-    cut_off = msgspec.structs.replace(
-        make_report(live_machine(), complete=False), rig_version=__version__
-    )
-    request = LatencyRequest(
-        guests=(),
-        all_cores=False,
-        core=None,
-        host_cpus=(),
-        quick=True,
-        jobs=1,
-        out=tmp_path,
-        argv=cut_off.argv,
-    )
+    report = make_report(live_machine(), complete=False)
+    cut_off = msgspec.structs.replace(report, rig_version=__version__)
+    request = latency_request(tmp_path, argv=cut_off.argv)
     assert resumed(request) == {}
     write_report(cut_off, tmp_path)
     assert resumed(request) == {"10:40": live_machine()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages of measured figures, and the rows and lines of them that a document quotes."""
+"""Pages of measured figures, and the rows and lines that a document quotes from them."""
 
 from delayrig.decision.decision import Outcome
 from delayrig.features.documents.measured import (
@@ -42,15 +42,15 @@ def run_of(*visible_ns: int) -> Results:
         )
         for number, visible in enumerate(visible_ns, start=1)
     ]
-    return Results(run=make_run_header(), cells=cells, contrasts=[])
+    return run_with(*cells)
 
 
 def run_with(*cells: CellResult) -> Results:
-    return Results(run=make_run_header(), cells=list(cells), contrasts=[])
+    return Results(run=make_run_header(), cells=list(cells))
 
 
 def controls_of(run: Results) -> Results:
-    """Returns the run with its cells as controls: on the page, each control has its own row."""
+    """Returns the run with its cells as controls, because each control has its own row."""
     return replace(run, cells=[replace(cell, role=Role.CONTROL) for cell in run.cells])
 
 
@@ -171,10 +171,10 @@ def test_page_of_the_newest_has_versions_and_evidence() -> None:
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
     page = newest_page(run_with(good, bad), run_with())
     assert "| `debian:sid` | 1.8.0 |" in page
-    told = page[page.index("What convicts them, ") :]
-    assert f"too_short {bad.id}" in told
-    assert all(line in told for line in evidence_lines(bad))
-    assert good.id not in told
+    evidence = page[page.index("What convicts them, ") :]
+    assert f"too_short {bad.id}" in evidence
+    assert all(line in evidence for line in evidence_lines(bad))
+    assert good.id not in evidence
 
 
 def test_programmers_have_their_answers_counted_and_their_costs_compared() -> None:

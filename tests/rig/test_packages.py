@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packages from the archive: retries, the lock, the bill of materials."""
+"""Packages from the archive: retries, the lock, and the software bill of materials."""
 
 import os
 from importlib.metadata import distributions
@@ -55,15 +55,15 @@ def test_failures_are_retried_after_growing_pauses_unless_they_come_late() -> No
     clock, slow = FakeClock(), FakeClock()
     assert len(list(attempts(clock.read, clock.pause))) == 1 + len(PAUSES_S)
     assert clock.pauses_s == sorted(PAUSES_S)
-    made = 0
+    count = 0
     for _ in attempts(slow.read, slow.pause):
-        made += 1
+        count += 1
         slow.now_s += 25
-    assert (made, slow.pauses_s) == (1, [])
+    assert (count, slow.pauses_s) == (1, [])
 
 
 @pytest.mark.parametrize(
-    ("said", "cause"),
+    ("output", "cause"),
     [
         (OUT_OF_STEP, "File has unexpected size (9436656 != 9437612). Mirror sync in progress?"),
         ("", "mmdebstrap said nothing"),
@@ -72,22 +72,21 @@ def test_failures_are_retried_after_growing_pauses_unless_they_come_late() -> No
         ("killed\n", "killed"),
     ],
 )
-def test_cause_is_the_line_that_names_the_fault_without_addresses(said: str, cause: str) -> None:
-    assert cause_of(said) == cause
+def test_cause_is_the_line_that_names_the_fault_without_addresses(output: str, cause: str) -> None:
+    assert cause_of(output) == cause
 
 
 def test_archive_without_the_package_is_not_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = tmp_path / "calls"
-    stand_in = tmp_path / "bin" / "mmdebstrap"
-    stand_in.parent.mkdir()
-    stand_in.write_text(
+    calls, fake = tmp_path / "calls", tmp_path / "bin" / "mmdebstrap"
+    fake.parent.mkdir()
+    fake.write_text(
         f"#!/bin/sh\ncat >/dev/null\necho >> {calls}\n"
         "echo 'E: Unable to locate package x' >&2\nexit 1\n"
     )
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(NotProvidedError) as raised:
         unpack_packages("bookworm", ["x"], tmp_path / "root", "i386")
     assert raised.value.what == "x of bookworm for i386"
@@ -120,7 +119,7 @@ def entries(**changes: Any) -> Entries:
     return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
 
 
-def lock(checkout: Path, text: str) -> None:
+def write_lock(checkout: Path, text: str) -> None:
     (checkout / "images").mkdir()
     (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
 
@@ -136,7 +135,7 @@ def test_only_what_comes_from_the_archive_is_locked() -> None:
 def test_changed_subject_differs_from_the_lock_and_a_missing_one_does_not(
     tmp_path: Path, key: str
 ) -> None:
-    lock(tmp_path, lock_text(entries()))
+    write_lock(tmp_path, lock_text(entries()))
     assert lock_state(entries(), tmp_path) == "same"
     assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
     assert lock_state(entries(**{key: "e" * 64}), tmp_path) == "differs"
@@ -144,7 +143,7 @@ def test_changed_subject_differs_from_the_lock_and_a_missing_one_does_not(
 
 def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path: Path) -> None:
     assert lock_state(entries(), tmp_path) == "incomplete"
-    lock(tmp_path, lock_text(entries()))
+    write_lock(tmp_path, lock_text(entries()))
     assert lock_state(entries(name="debian:sid"), tmp_path) == "incomplete"
     more = subject_entries([make_subject(name="debian:sid", packages={"flashrom": "2"})])
     assert lock_state(more | entries(), tmp_path) == "incomplete"
@@ -155,15 +154,15 @@ def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path:
 def test_remark_about_the_archive_is_printed_only_if_the_lock_differs(
     state: str, printed: int
 ) -> None:
-    said = remarks(Results(run=make_run_header(lock=state), cells=[]))
-    assert sum("the archive has moved on" in line for line in said) == printed
+    lines = remarks(Results(run=make_run_header(lock=state), cells=[]))
+    assert sum("the archive has moved on" in line for line in lines) == printed
 
 
 def test_lock_is_sorted_by_name() -> None:
-    turned = dict(reversed(entries().items()))
-    assert list(turned) != list(entries())
-    assert lock_text(turned) == lock_text(entries())
-    assert lock_text(turned).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
+    backwards = dict(reversed(entries().items()))
+    assert list(backwards) != list(entries())
+    assert lock_text(backwards) == lock_text(entries())
+    assert lock_text(backwards).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
 
 
 def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
@@ -178,7 +177,7 @@ def test_lock_compares_only_the_kernels_that_the_run_needs(tmp_path: Path) -> No
         lock_entries({Arch.X86_64: IMAGE}, [BUILT], kernels)
         for kernels in ({"rt": kernel}, {}, {"rt": other})
     )
-    lock(tmp_path, lock_text(locked))
+    write_lock(tmp_path, lock_text(locked))
     assert lock_state(same, tmp_path) == "same"
     assert lock_state(differing, tmp_path) == "differs"
 
@@ -237,8 +236,8 @@ KERNEL_ARM64 = Kernel(
 def read_bill() -> Bill:
     kernels = {"rt": KERNEL, "full-arm64": KERNEL_ARM64}
     images = image_components({Arch.X86_64: IMAGE_WITH_BUSYBOX}, [SUBJECT, SUBJECT], kernels)
-    made_of = [*images, *python_components(distributions())]
-    document = bill_of_materials(made_of, version="1.2")
+    components = [*images, *python_components(distributions())]
+    document = bill_of_materials(components, version="1.2")
     return msgspec.json.decode(msgspec.json.encode(document), type=Bill)
 
 

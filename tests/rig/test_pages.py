@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page is one file that fetches no other; its charts are SVG in the page's colours."""
+"""Pages are single files that fetch nothing; their charts are SVG in the page's colours."""
 
 import re
 from html.parser import HTMLParser

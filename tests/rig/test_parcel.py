@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parcel that a guest leaves for the host: if it is not complete, the guest is lost."""
+"""The parcel of files that a guest leaves for the host. If it is incomplete, the guest is lost."""
 
 import itertools
 
@@ -62,13 +62,13 @@ HUGE = (1 << 64) - 1
 
 
 def entry(name_bytes: int, content_bytes: int) -> bytes:
-    """Returns a parcel of one entry that claims these lengths, and has two bytes."""
+    """Returns a parcel of one entry that claims these lengths but has two bytes."""
     lengths = name_bytes.to_bytes(8, "little") + content_bytes.to_bytes(8, "little")
     return packed(count=1) + lengths + b"ab"
 
 
 @pytest.mark.parametrize(
-    ("parcel", "said"),
+    ("parcel", "message"),
     [
         *((TWO[:end], "cut short") for end in range(24, len(TWO))),
         *((packed(A, B, count=count), "cut short") for count in (3, 1 << 40, HUGE)),
@@ -80,6 +80,6 @@ def entry(name_bytes: int, content_bytes: int) -> bytes:
     ],
     ids=itertools.count(),
 )
-def test_parcel_that_is_not_what_it_claims_is_a_lost_guest(parcel: bytes, said: str) -> None:
-    with pytest.raises(LostGuestError, match=said):
+def test_parcel_that_is_not_what_it_claims_is_a_lost_guest(parcel: bytes, message: str) -> None:
+    with pytest.raises(LostGuestError, match=message):
         unpack(parcel)

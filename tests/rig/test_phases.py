@@ -68,8 +68,8 @@ def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
 
 
 def test_serprog_request_without_a_transaction_changes_no_phase() -> None:
-    asked = serprog("Q_IFACE", empty=104, read=105)
-    assert split_time([spi("0x06", read=100), asked, spi("0x20", read=110)], 0, 1000).erase == 900
+    query = serprog("Q_IFACE", empty=104, read=105)
+    assert split_time([spi("0x06", read=100), query, spi("0x20", read=110)], 0, 1000).erase == 900
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -92,11 +92,11 @@ def test_busy_and_wire_times_are_summed() -> None:
 @pytest.mark.parametrize(
     ("reads", "overshoot"),
     [
-        ([150, 250], 50),  # The second read finds it ready.
-        ([200], 0),  # It gets ready at this moment.
+        ([150, 250], 50),  # The second read finds the chip ready.
+        ([200], 0),  # The chip gets ready at this time.
         ([200, 250], 0),
-        ([199], 0),  # No read finds it ready.
-        ([250, 300, 400], 50),  # Only the first read that finds it ready counts.
+        ([199], 0),  # No read finds the chip ready.
+        ([250, 300, 400], 50),  # Only the first read after that counts.
         ([], 0),
     ],
 )

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells that a plan makes, and their number without making them."""
+"""The cells of a plan, and their number without making them."""
 
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.base.toml import parse_toml
-from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
@@ -38,6 +35,7 @@ from tests.rig.plan_texts import (
     rule,
     shipped,
 )
+from tests.rig.running import rig, run_python
 
 TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
@@ -205,18 +203,18 @@ def test_rule_matches_an_architecture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "mips", "words"),
+    ("at", "mips", "part_of_id"),
     [
         ("mips = 20, cores = 2", [20.0, 20.0], ".live.20mips.2c."),
         ('machine = "10:40"', [10.0, 40.0], ".live.10-40.2c."),
     ],
 )
 def test_live_cell_has_the_speed_of_each_core_and_rules_of_its_lane(
-    at: str, mips: list[float], words: str
+    at: str, mips: list[float], part_of_id: str
 ) -> None:
     (cell,) = cells_of(live(at) + rule('lane = "live"', "any"), "bundled")
     assert (cell.mips, cell.cores, cell.expect) == (mips, 2, Expect.ANY)
-    assert words in cell.id
+    assert part_of_id in cell.id
 
 
 def test_questions_are_kept_by_place_of_measured_cells_and_change_no_cell() -> None:
@@ -298,19 +296,15 @@ run = subprocess.Popen(sys.argv[1:])
 _, status, usage = os.wait4(run.pid, 0)
 print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 """
-"""A separate program: ru_maxrss of a child includes its parent's memory at the fork."""
+"""A small program of its own, because ru_maxrss of a child includes its parent's memory."""
 
 
-def million() -> str:
-    """Returns a plan of more than ten million cells."""
+def plan_of_millions() -> str:
+    """Returns the text of a plan of millions of cells."""
     chips = ", ".join(f'"{chip}"' for chip in CHIPS)
     hazards = ", ".join(f'"hogs:{rate}"' for rate in range(1, 11))
     group = f'[[group]]\nname = "g"\n[group.over]\n{WIDE}chip = [{chips}]\nhazards = [{hazards}]\n'
     return HEAD + group
-
-
-def counted(text: str) -> int:
-    return count_cells(checked_text(text))
 
 
 @pytest.mark.parametrize(
@@ -324,7 +318,7 @@ def counted(text: str) -> int:
     ],
 )
 def test_count_equals_the_number_of_cells(text: str) -> None:
-    assert counted(text) == len(cells_of(text))
+    assert count_cells(checked_text(text)) == len(cells_of(text))
 
 
 @pytest.mark.parametrize("name", ["default", "full", "gate", "live", "past-mistakes", "smoke"])
@@ -334,15 +328,14 @@ def test_shipped_plan_has_no_more_cells_than_are_counted(name: str) -> None:
 
 def test_millions_of_cells_are_counted_fast_in_little_memory_and_not_listed(tmp_path: Path) -> None:
     plan = tmp_path / "million.toml"
-    plan.write_text(million(), encoding="utf-8")
+    plan.write_text(plan_of_millions(), encoding="utf-8")
     words = ["run", "--plan", str(plan), "--dry-run"]
-    argv = [sys.executable, "-c", MEASURE, sys.executable, "-m", "delayrig", *words, "--quiet"]
-    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-    code, cpu_s, memory_kib = said.split()
+    measured = run_python("-c", MEASURE, sys.executable, "-m", "delayrig", *words, "--quiet")
+    code, cpu_s, memory_kib = measured.stdout.split()
     assert code == "0"
     assert float(cpu_s) < SECONDS_MAX
     assert int(memory_kib) < MEMORY_KIB_MAX
-    done = CliRunner().invoke(main, [*words, "--json"])
+    done = rig(*words, "--json")
     assert done.exit_code == 0, done.output
     at_most = 2 * 7 * 5 * 3 * 2 * 3 * 2 * len(CHIPS) * 10 * 5
     assert f"{at_most:,} cells at most" in done.stderr

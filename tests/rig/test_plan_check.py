@@ -121,14 +121,14 @@ def test_wrong_value_of_a_cell_or_a_group_names_key_and_remedy(
     assert remedy in error.hint
 
 
-UNMATCHED = rule('name = "other"', "any") + rule('name = "no"', "tooshort")
+RULES_WITHOUT_A_CELL = rule('name = "other"', "any") + rule('name = "no"', "tooshort")
 
 
 @pytest.mark.parametrize(
     ("text", "key", "near"),
     [
         ('role = "canry"\n', "cell[0].role", "'canary'"),
-        (UNMATCHED, "rule[1].expect", "'too_short'"),
+        (RULES_WITHOUT_A_CELL, "rule[1].expect", "'too_short'"),
     ],
 )
 def test_unknown_role_or_expectation_is_named_even_if_no_cell_matches(
@@ -195,17 +195,17 @@ def test_name_that_is_unfit_for_a_folder_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hazards", "says"),
+    ("hazards", "message"),
     [("busy", "unknown hazard 'busy'"), ("link:baud=1+link:baud=2", "exclude each other")],
 )
-def test_invalid_hazards_name_the_key(hazards: str, says: str) -> None:
+def test_invalid_hazards_name_the_key(hazards: str, message: str) -> None:
     error = error_of(HEAD + GROUP + f'hazards = ["{hazards}"]\n')
     assert "key 'group[0].over.hazards'" in error.message
-    assert says in error.message
+    assert message in error.message
 
 
 @pytest.mark.parametrize(
-    ("choice", "words"),
+    ("choice", "message"),
     [
         ('hazards = "clocksource:hpet", arch = "arm64"', "'clocksource:hpet' is not for arm64"),
         ('hazards = "no-nohz", arch = "arm64"', "'no-nohz' is not for arm64"),
@@ -216,12 +216,12 @@ def test_invalid_hazards_name_the_key(hazards: str, says: str) -> None:
         ('arch = "ppc64el"', "unknown value 'ppc64el'"),
     ],
 )
-def test_choice_that_the_architecture_lacks_is_refused(choice: str, words: str) -> None:
-    assert words in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
+def test_choice_that_the_architecture_lacks_is_refused(choice: str, message: str) -> None:
+    assert message in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
 
 
 @pytest.mark.parametrize(
-    ("at", "says"),
+    ("at", "message"),
     [
         *((f'machine = "{name}"', f"unknown machine '{name}'") for name in ("mt8713", "10:x")),
         ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' cannot be used with"),
@@ -230,8 +230,8 @@ def test_choice_that_the_architecture_lacks_is_refused(choice: str, words: str) 
         ("cores = 2, mips = 0.5", "key 'cell[0].at.mips' is 0.5"),
     ],
 )
-def test_live_cell_without_a_valid_speed_is_refused(at: str, says: str) -> None:
-    assert says in error_of(live(at)).message
+def test_live_cell_without_a_valid_speed_is_refused(at: str, message: str) -> None:
+    assert message in error_of(live(at)).message
 
 
 def test_machine_on_the_virtual_lane_is_refused() -> None:
@@ -248,6 +248,6 @@ def test_machine_on_the_virtual_lane_is_refused() -> None:
 )
 def test_load_and_hazards_that_exclude_each_other_name_the_key(key: str, text: str) -> None:
     error = error_of(HEAD + text.replace("BOTH", "busy-siblings:100-200"))
-    said = f"my.toml: key '{key}.hazards': hazards busy-siblings:100-200 and "
-    assert error.message.startswith(said)
+    beginning = f"my.toml: key '{key}.hazards': hazards busy-siblings:100-200 and "
+    assert error.message.startswith(beginning)
     assert "exclude each other" in error.message

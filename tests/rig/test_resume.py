@@ -26,7 +26,7 @@ from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import run_request
 
 from tests.rig.builders import make_cell, make_result, make_run_header, request_of
-from tests.rig.test_host_lane import Silent, host_cell, run_one, stand_in
+from tests.rig.test_host_lane import Silent, host_cell, replace_emulator, run_one
 
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 
@@ -168,7 +168,7 @@ def dies_once(tmp_path: Path) -> str:
 
 
 def test_cell_lost_once_has_the_verdict_of_its_second_try(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, dies_once(tmp_path))
+    replace_emulator(paths, dies_once(tmp_path))
     out = tmp_path / "out"
     result = run_one(paths, out, host_cell())
     assert result.verdict is Verdict.PASS, result.reason
@@ -180,14 +180,14 @@ def test_cell_lost_once_has_the_verdict_of_its_second_try(paths: Paths, tmp_path
 
 
 def test_cell_lost_twice_is_lost(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, DIES)
+    replace_emulator(paths, DIES)
     result = run_one(paths, tmp_path / "out", host_cell())
     assert result.verdict is Verdict.INFRA_ERROR
     assert result.retried_after
 
 
 def test_lost_cell_is_not_run_again_if_retries_are_off(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, dies_once(tmp_path))
+    replace_emulator(paths, dies_once(tmp_path))
     request = replace(request_of([host_cell()], tmp_path), retries_lost=False)
     (result,) = asyncio.run(run_request(request, paths, Silent())).cells
     assert (result.verdict, result.retried_after) == (Verdict.INFRA_ERROR, "")
