@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programmers that are devices of QEMU: words for QEMU and subject, files, and refusals."""
+"""Programmers that are devices of QEMU: arguments, files and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ from delayrig.machine.plugins import ChipPlugin, refusal_of_qemu, write_settings
 from delayrig.machine.snapshot import plugin_without_chip
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
-from delayrig.model.chips import read_chips
+from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.kinds.agent import EmulatorEnd
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
@@ -154,7 +154,9 @@ def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
     ("programmer", "argument"),
     [
         (Programmer.NICINTEL, "nicintel"),
+        (Programmer.INTERNAL, "internal"),
         (Programmer.INTERNAL_HWSEQ, "internal:ich_spi_mode=hwseq"),
+        (Programmer.INTERNAL_MEMORY, "internal:laptop=this_is_not_a_laptop"),
         (Programmer.LINUX_SPI, "linux_spi:dev=/dev/spidev42.1"),
     ],
 )
@@ -164,9 +166,15 @@ def test_argument_for_flashrom_names_driver_and_options(
     assert workload.programmer_argument(nicintel(programmer=programmer)) == argument
 
 
-def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
+def write_nicintel_payload(folder: Path) -> tuple[Cell, ChipFacts]:
+    """Writes the payload of a cell with the card; returns the cell and its chip."""
     cell, chip = nicintel(), CHIPS["SST29EE010"]
-    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
+    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), folder)
+    return cell, chip
+
+
+def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
+    cell, chip = write_nicintel_payload(tmp_path)
     values = chip_values(cell, region_of(cell, chip), tmp_path)
     assert values["part"] == "SST29EE010"
     assert values["corner"] == cell.corner
@@ -189,8 +197,7 @@ def test_chip_starts_in_a_state_that_the_device_supports(
 
 
 def test_spec_names_the_watched_file_and_no_emulator(tmp_path: Path) -> None:
-    cell, chip = nicintel(), CHIPS["SST29EE010"]
-    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
+    write_nicintel_payload(tmp_path)
     assert (tmp_path / "cell" / OPENS).read_text() == "/dev/mem\n"
     spec = (tmp_path / "cell" / "spec").read_text()
     assert "emulator_outside 1" in spec.splitlines()
@@ -203,7 +210,7 @@ def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({}, ""),
         ({"programmer": Programmer.SERPROG_IP, "arch": Arch.ARM64}, ""),
@@ -212,10 +219,10 @@ def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
         ({"arch": Arch.ARM64}, "only in x86_64 guests"),
     ],
 )
-def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: str) -> None:
+def test_guests_without_the_device_are_refused(changes: dict[str, Any], message: str) -> None:
     refusal = device_refusal(nicintel(**changes))
-    assert said in refusal
-    assert bool(refusal) is bool(said)
+    assert message in refusal
+    assert bool(refusal) is bool(message)
 
 
 REACHED = {
@@ -256,12 +263,11 @@ def test_registers_that_the_kernel_must_find_at_boot_exist_before_the_chip(tmp_p
     assert plugin_without_chip(port, Path("/p.so"), tmp_path) is None
 
 
-def test_driver_has_its_option_and_the_chipset_flashroms_name_of_its_parts() -> None:
-    internal = DEVICES[Programmer.INTERNAL]
-    assert (internal.argument, internal.chip_name) == ("internal", "")
-    argument = DEVICES[Programmer.INTERNAL_MEMORY].argument
-    assert argument == "internal:laptop=this_is_not_a_laptop"
-    assert DEVICES[Programmer.INTERNAL_HWSEQ].chip_name == "Opaque flash chip"
+def test_only_hardware_sequencing_hides_the_name_of_the_chip() -> None:
+    names = {programmer: device.chip_name for programmer, device in DEVICES.items()}
+    assert {key: name for key, name in names.items() if name} == {
+        Programmer.INTERNAL_HWSEQ: "Opaque flash chip"
+    }
 
 
 def test_internal_programmer_has_the_machine_of_its_chipset(tmp_path: Path) -> None:
@@ -279,7 +285,7 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[[str], str]:
-    """Returns a function that asks a fake of QEMU, which runs the script."""
+    """Returns a function that tries the chip in a fake of QEMU, which runs a script."""
     plugins.refusal_of_qemu.cache_clear()
     program = tmp_path / "qemu"
 
@@ -318,8 +324,8 @@ def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fi
 ) -> None:
     refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
     assert "API version 3; it needs QEMU 9.2 to 10.1" in refusal
-    plugin_says = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
-    assert plugins.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
+    header = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
+    assert plugins.QEMU_NEEDED.removeprefix("it needs ") in header
 
 
 def test_qemu_that_crashes_when_tried_is_refused_with_the_versions_that_fit(

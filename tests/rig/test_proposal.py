@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proposal's steps: figures of cells that all steps finished, all verdicts, landing order."""
+"""The proposal's steps: figures of cells that all of them finished, verdicts, landing order."""
 
 from pathlib import Path
 
@@ -20,9 +20,8 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.subjects.subject import STEPS, TRUSTING
 
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, make_run_header
 
-MS = 1_000_000
 TIMES_MS = dict(zip(STEPS, (1900, 800, 810, 780, 780), strict=True))
 CPU_MS = dict(zip(STEPS, (1800, 700, 400, 390, 400), strict=True))
 
@@ -76,10 +75,10 @@ def test_run_of_another_plan_or_an_interrupted_one_is_refused(tmp_path: Path) ->
     assert "proposal" in caught.value.hint
     header = make_run_header(interrupted=True, cells_planned=112)
     write_results(Results(run=header, cells=[result(STEPS[0])]), tmp_path)
-    said = CliRunner().invoke(proposal, [str(tmp_path)])
-    assert said.exit_code == ExitCode.BAD_INPUT
-    assert "interrupted after 1 of 112 cells" in said.output
-    assert "name another folder" in said.output
+    done = CliRunner().invoke(proposal, [str(tmp_path)])
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "interrupted after 1 of 112 cells" in done.output
+    assert "name another folder" in done.output
 
 
 def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> None:

@@ -50,7 +50,7 @@ class Mapper:
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert self._hear() == "mapped"
+        assert self._read_line() == "mapped"
 
     @property
     def pid(self) -> int:
@@ -60,13 +60,13 @@ class Mapper:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{word} {page}\n")
         self._process.stdin.flush()
-        return int(self._hear())
+        return int(self._read_line())
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
-    def _hear(self) -> str:
+    def _read_line(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
@@ -210,44 +210,44 @@ def test_reset_to_a_snapshot_of_another_size_is_refused(mapper: Mapper, ram: Pat
 
 
 def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:
-    """Returns a socket, and the list of lines that its other end has received and answered."""
+    """Returns a socket, and the list of the lines that its other end receives and answers."""
     ours, theirs = socket.socketpair()
-    heard: list[bytes] = []
+    received: list[bytes] = []
 
-    def answer() -> None:
+    def serve() -> None:
         with theirs, theirs.makefile("rb") as lines:
             for line in lines:
-                heard.append(line.strip())
-                said = reply(line)
-                if not said:
+                received.append(line.strip())
+                answer = reply(line)
+                if not answer:
                     return
-                theirs.sendall(said)
+                theirs.sendall(answer)
 
-    threading.Thread(target=answer, daemon=True).start()
-    return ours, heard
+    threading.Thread(target=serve, daemon=True).start()
+    return ours, received
 
 
-def told(base: int, *stretches: Stretch) -> list[bytes]:
-    """Returns what QEMU is told of these stretches of a RAM at that physical address."""
-    ours, heard = answering(lambda _: b"OK\n")
+def commands_for(base: int, *stretches: Stretch) -> list[bytes]:
+    """Returns the commands that QEMU gets for these stretches of RAM at that physical address."""
+    ours, received = answering(lambda _: b"OK\n")
     with ours:
         forget_translations(ours, base, list(stretches))
-    return heard
+    return received
 
 
 def test_qemu_gets_a_memset_at_the_physical_address_of_each_stretch() -> None:
-    assert told(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
+    assert commands_for(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
         *(b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0")
     ]
-    # A long stretch is written in parts that QEMU has memory at hand for.
+    # A long stretch is written in parts.
     parts = [b"memset 0x1000 0x10000 0x0", b"memset 0x11000 0x8000 0x0"]
-    assert told(0, Stretch(0x1000, 0x18000)) == parts
+    assert commands_for(0, Stretch(0x1000, 0x18000)) == parts
     # Thousands of stretches do not block each other.
-    assert len(told(0, *(Stretch(page * 8192, 4096) for page in range(20_000)))) == 20_000
+    assert len(commands_for(0, *(Stretch(page * 8192, 4096) for page in range(20_000)))) == 20_000
 
 
-@pytest.mark.parametrize("said", [b"FAIL no such command\n", b""])
-def test_qemu_that_refuses_or_hangs_up_is_a_lost_guest(said: bytes) -> None:
-    ours, _ = answering(lambda _: said)
+@pytest.mark.parametrize("answer", [b"FAIL no such command\n", b""])
+def test_qemu_that_refuses_or_hangs_up_is_a_lost_guest(answer: bytes) -> None:
+    ours, _ = answering(lambda _: answer)
     with ours, pytest.raises(LostGuestError):
         forget_translations(ours, 0, [Stretch(0, 4096)] * 3)

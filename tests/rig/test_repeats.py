@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds until the median is known well enough. One conviction counts: it is not outvoted."""
+"""Repeated rounds until the median is known well enough. One conviction is not outvoted."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,9 +22,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
-from .builders import make_cell, make_result, make_run_header, request_of
-
-MS = 1_000_000
+from tests.rig.builders import MS, make_cell, make_result, make_run_header, request_of
 
 
 def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellResult:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report shows what is on disk, in the words of the terminal, or says why it cannot."""
+"""Reports on runs and gates: the page, pictures, tables on a terminal, and refused input."""
 
 import fcntl
 import os
@@ -45,14 +45,15 @@ from tests.rig.reported import (
     reported,
     run_report,
 )
+from tests.rig.running import run_python
 
 
-def told(*paths: Path) -> Sources:
+def sources_of(*paths: Path) -> Sources:
     return with_facts(read_sources(paths), jobs=1, done=lambda: None)
 
 
 def page_of(*paths: Path, patterns: tuple[str, ...] = ()) -> str:
-    return document_of(told(*paths), patterns=patterns).content.decode()
+    return document_of(sources_of(*paths), patterns=patterns).content.decode()
 
 
 class Whole(NamedTuple):
@@ -67,8 +68,8 @@ class Whole(NamedTuple):
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole") / "run"
     results = keep_run(folder)
-    said = answer(results, exit_code_of_run(results.cells))
-    return Whole(results=results, page=page_of(folder), answer=said)
+    text = answer(results, exit_code_of_run(results.cells))
+    return Whole(results=results, page=page_of(folder), answer=text)
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_time_of_a_cell_is_split_into_parts_and_silences(tmp_path: Path) -> None
     assert split.overshoot_ns == 10 * MS + MS + MS - MS
     assert abs(split.fixed_ns - SECOND) < MS
     assert split.rest_ns > 8 * SECOND
-    longest = max(silences, key=lambda each: each.total_ns)
+    longest = max(silences, key=lambda silence: silence.total_ns)
     assert (longest.after, longest.before) == ("READ", "end")
     assert any((s.after, s.before) == ("NOP", "SYNCNOP") for s in silences)
 
@@ -114,8 +115,8 @@ def test_worst_margin_of_a_convicted_cell_is_negative(tmp_path: Path) -> None:
 
 
 def test_page_begins_with_the_answer_of_the_terminal(whole: Whole) -> None:
-    said = whole.page.index(str(escape(whole.answer)))
-    assert said < whole.page.index("What was found</h2>")
+    at = whole.page.index(str(escape(whole.answer)))
+    assert at < whole.page.index("What was found</h2>")
 
 
 def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole) -> None:
@@ -213,15 +214,14 @@ def test_same_run_gives_the_same_bytes(run: Path) -> None:
 
 
 def test_command_writes_beside_the_run_and_says_where(run: Path) -> None:
-    said = reported(run)
-    assert f"{run}/report.html: " in said
+    assert f"{run}/report.html: " in reported(run)
     assert (run / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
 def test_picture_is_the_chart_in_the_format_of_the_file_name(run: Path, tmp_path: Path) -> None:
     reported(run, "--picture", tmp_path / "time.svg")
     root = ET.fromstring((tmp_path / "time.svg").read_bytes())
-    texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
+    texts = {"".join(item.itertext()) for item in root.iter() if item.tag.endswith("text")}
     assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
     reported(run, "--picture", tmp_path / "time.png")
     assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
@@ -282,13 +282,13 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     keep_run(tmp_path / "one")
     keep_run(tmp_path / "two")
     change_results(tmp_path / "two", schema=2)
-    said = failure(tmp_path / "one", tmp_path / "two")
-    assert f"{tmp_path}/two/results.json: key 'schema' is 2, and this rig reads 1" in said
-    assert "read it with the rig that wrote it" in said
+    message = failure(tmp_path / "one", tmp_path / "two")
+    assert f"{tmp_path}/two/results.json: key 'schema' is 2, and this rig reads 1" in message
+    assert "read it with the rig that wrote it" in message
 
 
 @pytest.mark.parametrize(
-    ("content", "said", "remedy"),
+    ("content", "fault", "remedy"),
     [
         (None, "the run was cut off before its end", "run it again"),
         ('{"cells": [', "it is cut off or not JSON", "run it again"),
@@ -296,15 +296,15 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     ],
 )
 def test_results_that_are_cut_off_or_foreign_name_file_and_remedy(
-    run: Path, content: str | None, said: str, remedy: str
+    run: Path, content: str | None, fault: str, remedy: str
 ) -> None:
     (run / FILE_NAME).unlink()
     if content is not None:
         (run / FILE_NAME).write_text(content)
-    told = failure(run)
-    assert str(run) in told
-    assert said in told
-    assert remedy in told
+    message = failure(run)
+    assert str(run) in message
+    assert fault in message
+    assert remedy in message
 
 
 def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Path) -> None:
@@ -322,9 +322,9 @@ def test_events_that_are_missing_or_changed_since_the_verdict_are_refused(run: P
         events.write_bytes(judged[:cut])
         assert f"{events}: these are not the events that were judged" in failure(run)
     shutil.rmtree(events.parent)
-    said = failure(run)
-    assert f"{events}: is missing" in said
-    assert "results.json to report without events" in said
+    message = failure(run)
+    assert f"{events}: is missing" in message
+    assert "results.json to report without events" in message
 
 
 def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--cell", "nothing*"], "--cell nothing*: no cell with events matches"),
         (["--out", "{tmp}/none/a.html"], "there is no folder {tmp}/none"),
@@ -349,9 +349,10 @@ def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> N
     ],
 )
 def test_impossible_options_are_refused(
-    run: Path, tmp_path: Path, words: list[str], said: str
+    run: Path, tmp_path: Path, words: list[str], message: str
 ) -> None:
-    assert said.format(tmp=tmp_path) in failure(run, *(word.format(tmp=tmp_path) for word in words))
+    options = [word.format(tmp=tmp_path) for word in words]
+    assert message.format(tmp=tmp_path) in failure(run, *options)
 
 
 def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str]:
@@ -372,13 +373,13 @@ def test_closed_standard_output_changes_no_exit_code(run: Path) -> None:
 def test_full_disk_behind_standard_output_is_reported(run: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         child = begin_report(run, stdout=full, stderr=subprocess.PIPE)
-    _, said = child.communicate()
+    _, errors = child.communicate()
     assert child.returncode == ExitCode.RIG_FAULT
-    assert said.startswith("error: could not write: [Errno 28] No space left on device\n")
-    assert "Traceback" not in said
+    assert errors.startswith("error: could not write: [Errno 28] No space left on device\n")
+    assert "Traceback" not in errors
 
 
-HELD = """
+SLOW_REPORT = """
 import os, time
 import delayrig.features.report.source as source
 def cell_facts(*_):
@@ -399,7 +400,15 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
     old = tmp_path / "report.html"
     old.write_text("the old one")
     child = subprocess.Popen(
-        [sys.executable, "-c", HELD % held_s, "report", str(run), "--out", str(old)],
+        [
+            sys.executable,
+            "-c",
+            SLOW_REPORT % held_s,
+            "report",
+            str(run),
+            "--out",
+            str(old),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -418,23 +427,22 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
 def test_heavy_libraries_are_not_imported_at_start() -> None:
     names = "{'matplotlib', 'numpy', 'jinja2'}"
     heavy = f"import sys, delayrig.main; print({names} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert run_python("-c", heavy).stdout == "set()\n"
 
 
 def test_pipe_gets_the_answer_and_wide_tables_without_colours(run: Path, tmp_path: Path) -> None:
     results = read_results(run)
-    said = reported(run, "--terminal")
-    assert answer(results, exit_code_of_run(results.cells)) in said
+    output = reported(run, "--terminal")
+    assert answer(results, exit_code_of_run(results.cells)) in output
     assert list(run.glob("*.html")) == []
-    assert "\x1b[" not in said
-    header, *lines = said.splitlines()
+    assert "\x1b[" not in output
+    header, *lines = output.splitlines()
     assert "overshoot s" in header
     assert sum(line.startswith(("bundled", "debian")) for line in lines) >= 4
-    assert all(cell.subject.name in said for cell in results.cells[:4])
+    assert all(cell.subject.name in output for cell in results.cells[:4])
     keep_gate(tmp_path / "gate")
-    said = reported(tmp_path / "gate", "--terminal")
-    assert said.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
+    output = reported(tmp_path / "gate", "--terminal")
+    assert output.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
 
 
 def on_a_terminal(run: Path, *options: str, columns: int, **env: str) -> str:
@@ -450,32 +458,36 @@ def on_a_terminal(run: Path, *options: str, columns: int, **env: str) -> str:
         env={**variables, "TERM": "xterm-256color", **env},
     )
     os.close(theirs)
-    said = b""
+    output = b""
     with suppress(OSError):  # EIO at the end
         while part := os.read(ours, 65536):
-            said += part
+            output += part
     os.close(ours)
     assert child.wait() == 0
-    return said.decode().replace("\r\n", "\n")
+    return output.decode().replace("\r\n", "\n")
+
+
+def without_colours(output: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", output)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_table_fits_the_terminal_and_the_answer_is_whole(run: Path, columns: int) -> None:
     results = read_results(run)
-    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(run, columns=columns))
-    table = said.split("\n\n")[0].splitlines()
+    output = without_colours(on_a_terminal(run, columns=columns))
+    table = output.split("\n\n")[0].splitlines()
     assert table
     assert max(map(len, table)) <= columns
-    assert answer(results, exit_code_of_run(results.cells)) in " ".join(said.split())
+    assert answer(results, exit_code_of_run(results.cells)) in " ".join(output.split())
 
 
 @pytest.mark.parametrize("columns", [60, 80])
 def test_decision_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     decision = keep_gate(tmp_path / "gate")
-    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(tmp_path / "gate", columns=columns))
+    output = without_colours(on_a_terminal(tmp_path / "gate", columns=columns))
     for line in decision.lines:
-        assert line in " ".join(said.split())
-    table = said[said.index("\ncell  outcome") :].split("\nagain:")[0].splitlines()
+        assert line in " ".join(output.split())
+    table = output[output.index("\ncell  outcome") :].split("\nagain:")[0].splitlines()
     assert any(line.split()[-2:] == ["CPU", "%"] for line in table)
     assert max(map(len, table)) <= columns
     assert decision.cells[0].id in "".join(line.strip() for line in table)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of many cells, on several pages, and of several rounds."""
+"""Reports on many cells, which have several pages, and on several rounds."""
 
 import itertools
 import re
@@ -77,9 +77,9 @@ def check_parts(made: Document, sources: Sources) -> None:
     page = made.content.decode()
     here = set(re.findall(r'\sid="([^"]+)"', page))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= here
-    led = re.findall(r'href="([^"#]+)#([^"]+)"', page)
-    assert led
-    assert all(anchor in anchors[page] for page, anchor in led)
+    links = re.findall(r'href="([^"#]+)#([^"]+)"', page)
+    assert links
+    assert all(anchor in anchors[part] for part, anchor in links)
 
 
 def test_ten_thousand_cells_have_a_page_with_links_to_their_parts(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_events_of_only_some_cells_are_read_if_there_are_too_many(
 
 def test_terminal_lists_only_notable_cells_of_a_large_run(tmp_path: Path) -> None:
     results = keep_many(tmp_path, 3000)
-    said = reported(tmp_path, "--terminal", "--no-color")
-    assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in said
+    output = reported(tmp_path, "--terminal", "--no-color")
+    assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in output
     unforeseen = [cell.id for cell in results.cells if not cell.is_expected]
     assert unforeseen
-    assert all(f" {cell_id}\n" in said for cell_id in unforeseen)
+    assert all(f" {cell_id}\n" in output for cell_id in unforeseen)
 
 
 CELL = make_cell(lane=LaneName.HOST)
@@ -181,11 +181,11 @@ def test_round_with_the_gravest_verdict_is_shown(verdict: Verdict) -> None:
 
 
 def test_inconclusive_round_is_shown_only_if_all_are_or_if_it_has_evidence() -> None:
-    unheard = timed(50, Verdict.INCONCLUSIVE)
-    assert folded(unheard, timed(10), unheard)[0].verdict is Verdict.PASS
-    assert folded(unheard, unheard)[0].verdict is Verdict.INCONCLUSIVE
-    doubted = timed(50, Verdict.INCONCLUSIVE, evidence=[make_evidence()])
-    assert folded(timed(10), doubted, timed(11))[0].verdict is Verdict.INCONCLUSIVE
+    unanswered = timed(50, Verdict.INCONCLUSIVE)
+    assert folded(unanswered, timed(10), unanswered)[0].verdict is Verdict.PASS
+    assert folded(unanswered, unanswered)[0].verdict is Verdict.INCONCLUSIVE
+    with_evidence = timed(50, Verdict.INCONCLUSIVE, evidence=[make_evidence()])
+    assert folded(timed(10), with_evidence, timed(11))[0].verdict is Verdict.INCONCLUSIVE
 
 
 def test_cell_that_is_not_in_every_round_keeps_the_numbers_of_its_rounds(tmp_path: Path) -> None:
@@ -203,14 +203,14 @@ ROUND_MS = (4000, 9000, 5000)
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """Makes a gate of three rounds; the third is the median. The candidate takes twice as long."""
+    """Makes a gate of three rounds whose third is the median; the candidate takes twice as long."""
     folder = tmp_path / "gate"
     keep_gate(folder)
     for side, factor in (("baseline", 1), ("candidate", 2)):
         shutil.rmtree(folder / side)
         for name, total_ms in zip((side, f"{side}-2", f"{side}-3"), ROUND_MS, strict=True):
             keep_run(folder / name, lane=LaneName.HOST)
-            _retime(folder / name, factor * total_ms * MS)
+            set_times(folder / name, factor * total_ms * MS)
     decision = msgspec.json.decode((folder / "gate.json").read_bytes(), type=Decision)
     replace = msgspec.structs.replace
     noisy = [
@@ -225,7 +225,8 @@ def gate(tmp_path: Path) -> Path:
     return folder
 
 
-def _retime(folder: Path, total_ns: int) -> None:
+def set_times(folder: Path, total_ns: int) -> None:
+    """Changes the total time of each cell that passed."""
     results = read_results(folder)
     cells = [
         msgspec.structs.replace(cell, time_ns=TimeSplit(total=total_ns))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig repro`: which cell is run again, and the walk through the bug of unequal cores."""
+"""`rig/rig repro`: the choice of a cell, and the walk through the bug on unequal cores."""
 
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,8 @@ IDS = [
 ]
 
 
-def found(wanted: str) -> str:
-    return find_id(wanted, IDS, where="plan p", hint="`list` lists them")
+def found(part: str) -> str:
+    return find_id(part, IDS, where="plan p", hint="`list` lists them")
 
 
 def test_unique_part_of_an_id_finds_its_cell() -> None:
@@ -50,9 +50,9 @@ def test_unique_part_of_an_id_finds_its_cell() -> None:
     assert [IDS.index(found(part)) for part in parts] == [0, 0, 1, 2, 3]
 
 
-def error_of(wanted: str) -> BadInputError:
+def error_of(part: str) -> BadInputError:
     with pytest.raises(BadInputError) as caught:
-        found(wanted)
+        found(part)
     return caught.value
 
 
@@ -86,19 +86,19 @@ def test_cell_of_the_default_or_another_shipped_plan_is_found() -> None:
 
 def test_subject_and_seed_of_the_user_replace_those_of_the_cell() -> None:
     place = "demonstration.debian-bookworm.62mips.4c.low-res-timers+busy-siblings"
-    whole = f"{place}.W25Q128JV-typ.write"
-    picked = chosen(cell=whole, plan="default", subject="bundled", seed=7)
+    cell_id = f"{place}.W25Q128JV-typ.write"
+    picked = chosen(cell=cell_id, plan="default", subject="bundled", seed=7)
     assert (picked.cell.subject, picked.cell.seed) == ("bundled", 7)
-    assert picked.cell.id == whole.replace("debian-bookworm", "bundled")
+    assert picked.cell.id == cell_id.replace("debian-bookworm", "bundled")
 
 
 CONVICTED = make_cell(subject="debian:bookworm", expect=Expect.TOO_SHORT, seed=5)
-ACQUITTED = make_cell()
+PASSED = make_cell()
 
 
 def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
     cells = [
-        make_result(ACQUITTED, verdict=Verdict.PASS),
+        make_result(PASSED, verdict=Verdict.PASS),
         make_result(CONVICTED, verdict=Verdict.TOO_SHORT),
     ]
     header = msgspec.structs.replace(make_run_header(), seed=5, plan="smoke")
@@ -110,17 +110,17 @@ def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
 
 
 def test_run_without_a_cell_gives_its_first_conviction(tmp_path: Path) -> None:
-    picked = chosen(run=finished_run(tmp_path, kept=(ACQUITTED, CONVICTED)))
+    picked = chosen(run=finished_run(tmp_path, kept=(PASSED, CONVICTED)))
     assert picked.cell == CONVICTED
     assert picked.before is not None
     assert picked.before.result.verdict is Verdict.TOO_SHORT
 
 
 def test_cell_of_a_run_is_read_from_its_folder_and_not_from_the_plan(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
+    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
     picked = chosen(run=run, cell="bundled")
-    assert picked.cell == ACQUITTED
-    assert (picked.plan, picked.cell.seed) == ("smoke", ACQUITTED.seed)
+    assert picked.cell == PASSED
+    assert (picked.plan, picked.cell.seed) == ("smoke", PASSED.seed)
 
 
 def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) ->
 def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     tmp_path: Path,
 ) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
+    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
     picked = chosen(run=run, cell="bookworm", subject="bundled")
     assert (picked.cell.subject, picked.cell.expect) == ("bundled", Expect.PASS)
     assert picked.before is None
@@ -143,14 +143,14 @@ def test_plan_beside_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_cell_of_a_run_may_move_to_the_host_lane_but_to_no_lane_with_speeds(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
+    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
     assert ".host." in picked.cell.id
     with pytest.raises(BadInputError, match="has no speed of the lane live"):
         chosen(run=run, cell="bundled", lane=LaneName.LIVE)
-    own = msgspec.structs.replace(ACQUITTED, icount_shift=0)
-    path = run / ACQUITTED.id / "cell.json"
+    own = msgspec.structs.replace(PASSED, icount_shift=0)
+    path = run / PASSED.id / "cell.json"
     for lane, speeds in ((LaneName.HOST, ()), (LaneName.LIVE, (40.0,))):
         kept = msgspec.structs.replace(own, lane=lane, core_mips=speeds)
         path.write_bytes(msgspec.json.encode(kept))
@@ -264,11 +264,11 @@ def test_stages_of_the_guest_are_explained_and_those_of_the_rig_omitted() -> Non
 
 
 def test_answer_claims_the_bug_only_if_one_was_convicted_and_the_other_passed() -> None:
-    guilty = walk(Verdict.TOO_SHORT, SHORT)
+    convicted = walk(Verdict.TOO_SHORT, SHORT)
     ours = walk(Verdict.PASS, subject="bundled")
     doubt = walk(Verdict.INCONCLUSIVE, subject="bundled")
-    assert describe_answer([guilty, ours]).startswith("That is the bug, and its remedy")
-    assert describe_answer([guilty, doubt]).startswith("This host could not keep it up")
+    assert describe_answer([convicted, ours]).startswith("That is the bug, and its remedy")
+    assert describe_answer([convicted, doubt]).startswith("This host could not keep it up")
     assert describe_answer([ours, ours]).startswith("Not what is expected here")
 
 

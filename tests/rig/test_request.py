@@ -8,10 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -21,6 +19,7 @@ from delayrig.run.cell_runner import rerun_command
 from delayrig.run.out_folder import REGION_BYTES_MAX, check_out
 
 from tests.rig.builders import CHECKOUT, make_cell, request_of
+from tests.rig.running import refusal_of
 
 PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
 
@@ -61,7 +60,7 @@ def test_unknown_subject_is_bad_input_that_names_its_plan(tmp_path: Path) -> Non
 
 
 def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: str = "") -> Path:
-    """Writes a plan of one cell with these keys, and more after it."""
+    """Writes a plan of one cell with these keys and more text at the end; returns its path."""
     plan = folder / "mine.toml"
     plan.write_text(
         f'schema = 1\nabout = "mine"\nsubjects = ["{subject}"]\n[[cell]]\nname = "c"\n{keys}'
@@ -147,7 +146,7 @@ def test_new_folder_is_made_and_one_that_holds_a_run_or_is_a_file_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "left"),
+    ("words", "existing"),
     [
         (["benchmark", "cells"], "warm"),
         (["selfcheck", "determinism"], "repeat-000"),
@@ -155,13 +154,11 @@ def test_new_folder_is_made_and_one_that_holds_a_run_or_is_a_file_is_refused(
     ],
 )
 def test_command_of_several_runs_refuses_a_folder_with_part_of_an_earlier_one(
-    tmp_path: Path, words: list[str], left: str
+    tmp_path: Path, words: list[str], existing: str
 ) -> None:
-    (tmp_path / left).mkdir()
-    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path)])
-    assert done.exit_code == 2, done.output
-    assert "holds a run already" in done.output
-    assert [path.name for path in tmp_path.iterdir()] == [left]
+    (tmp_path / existing).mkdir()
+    assert "holds a run already" in refusal_of(*words, "--out", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [existing]
 
 
 @pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of a run's cells, lost cells, and the interruption and resumption of a run."""
+"""The order of a run's cells, lost cells, and interrupted and resumed runs."""
 
 import asyncio
 import os
@@ -11,13 +11,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.interruption import until_told_to_end, whole_in_thread
 from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.scheduler import Grouping, Scheduler
-from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
@@ -26,20 +24,21 @@ from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import run_request
 
 from tests.rig.builders import make_cell, make_result, make_run_header, request_of
+from tests.rig.running import refusal_of
 from tests.rig.test_host_lane import Silent, host_cell, replace_emulator, run_one
 
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 
 
 class Watching(Silent):
-    """A reporter that records the messages about what is made before cells run."""
+    """A reporter that records the messages about preparations."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def preparing(self, what: str) -> None:
         """Records the message."""
-        self.said.append(what)
+        self.messages.append(what)
 
 
 def run(paths: Paths, out: Path, *cells: Cell, resume: bool, seed: int = 1) -> Results:
@@ -62,7 +61,7 @@ def test_finished_cells_are_kept_and_the_rest_is_run(paths: Paths, tmp_path: Pat
     watching = Watching()
     request = replace(request_of([ONE, OTHER], out), resume=True)
     again = asyncio.run(run_request(request, paths, watching))
-    assert watching.said[-1] == "the rest: 1 of 2 cells are done"
+    assert watching.messages[-1] == "the rest: 1 of 2 cells are done"
     assert [cell.id for cell in again.cells] == [ONE.id, OTHER.id]
     assert again.cells[0] == first.cells[0]
     assert events_of(out, ONE) == before["one"]
@@ -86,7 +85,7 @@ def test_lost_cell_or_one_with_other_inputs_is_run_again(paths: Paths, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("seed", "begun with 1, and this one has 2"),
         ("commit", "begun with 'of old'"),
@@ -95,7 +94,7 @@ def test_lost_cell_or_one_with_other_inputs_is_run_again(paths: Paths, tmp_path:
     ],
 )
 def test_run_with_another_header_is_not_resumed(
-    paths: Paths, tmp_path: Path, key: str, said: str
+    paths: Paths, tmp_path: Path, key: str, message: str
 ) -> None:
     run(paths, tmp_path, ONE, resume=False)
     path = tmp_path / FILE_NAME
@@ -107,19 +106,17 @@ def test_run_with_another_header_is_not_resumed(
     with pytest.raises(BadInputError) as caught:
         run(paths, tmp_path, ONE, resume=True, seed=2 if key == "seed" else 1)
     assert f"key 'run.{key}'" in caught.value.message
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 @pytest.mark.parametrize("command", [["run", "--plan", "smoke"], ["survey", "bundled"]])
 @pytest.mark.parametrize(
-    ("words", "said"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
+    ("words", "message"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
 )
 def test_resume_without_a_begun_run_is_refused(
-    command: list[str], words: list[str], said: str
+    command: list[str], words: list[str], message: str
 ) -> None:
-    done = CliRunner().invoke(main, [*command, "--resume", *words])
-    assert done.exit_code == 2
-    assert said in done.output
+    assert message in refusal_of(*command, "--resume", *words)
 
 
 def groups(*names: str) -> Scheduler[str]:
