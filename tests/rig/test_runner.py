@@ -15,6 +15,7 @@ import pytest
 from tests.mutants import Source
 from tests.rig.builders import CHECKOUT
 from tests.rig.processes import is_running
+from tests.rig.running import run, run_python
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
 from tests.runner.arguments import Options, UsageError, help_text, read_options
@@ -50,7 +51,7 @@ def test_layers_and_options_stand_in_any_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("rgi", "unknown layer 'rgi'; did you mean 'rig'?"),
         ("--last-faild", "unknown option '--last-faild'; did you mean '--last-failed'?"),
@@ -61,14 +62,14 @@ def test_layers_and_options_stand_in_any_order() -> None:
         ("--file=", "--file wants a value"),
     ],
 )
-def test_wrong_arguments_are_refused_with_a_remedy(line: str, said: str) -> None:
+def test_wrong_arguments_are_refused_with_a_remedy(line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(line)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "text"),
     [
         (["--help"], 0, "--last-failed"),
         (["gust"], 2, "did you mean 'guest'"),
@@ -76,17 +77,12 @@ def test_wrong_arguments_are_refused_with_a_remedy(line: str, said: str) -> None
         (["--file", "jenkinsfile.groovy"], 2, "no Python file of this checkout"),
     ],
 )
-def test_help_and_wrong_arguments_need_no_set_up(words: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        ["../run", *words],
-        cwd=CHECKOUT / "tests" / "rig",  # A file is looked for in the user's folder.
-        env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_help_and_wrong_arguments_need_no_set_up(words: list[str], code: int, text: str) -> None:
+    environment = {"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"}
+    # Files are found from the user's folder.
+    done = run("../run", *words, cwd=CHECKOUT / "tests" / "rig", env=environment)
     assert done.returncode == code
-    assert said in done.stdout + done.stderr
+    assert text in done.stdout + done.stderr
 
 
 INTERRUPTED = """\
@@ -109,9 +105,7 @@ sys.exit(runner.main(sys.argv[2:]))
     ],
 )
 def test_interrupted_run_says_so_in_each_of_its_phases(words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *words], cwd=CHECKOUT, stderr=subprocess.PIPE, text=True
-    )
+    done = run_python("-c", INTERRUPTED, *words)
     assert done.returncode == 130
     assert done.stderr == "\ntests/run: interrupted; everything that it started has ended\n"
 
@@ -120,8 +114,8 @@ def test_plain_layer_runs_only_with_all_or_by_name() -> None:
     quick, whole = selections(read(""), {}), selections(read("--all"), {})
     assert list(whole) == NAMES
     assert set(whole) - set(quick) == {"plain"}
-    assert not any(each.all_tiers for each in quick.values())
-    assert all(each.all_tiers for each in whole.values())
+    assert not any(selection.all_tiers for selection in quick.values())
+    assert all(selection.all_tiers for selection in whole.values())
     assert list(selections(read("guest plain"), {})) == ["plain", "guest"]
     assert list(selections(read("live"), {})) == ["live"]
 
@@ -129,11 +123,9 @@ def test_plain_layer_runs_only_with_all_or_by_name() -> None:
 def test_last_failed_runs_only_the_failed_tests_whatever_their_tier() -> None:
     failed = {"rig": ["a", "b"], "unit": [], "guest": ["c"]}
     found = selections(read("--last-failed"), failed)
-    assert {name: each.names for name, each in found.items()} == {
-        "rig": ("a", "b"),
-        "guest": ("c",),
-    }
-    assert all(each.all_tiers for each in found.values())
+    names = {layer: selection.names for layer, selection in found.items()}
+    assert names == {"rig": ("a", "b"), "guest": ("c",)}
+    assert all(selection.all_tiers for selection in found.values())
     assert list(selections(read("--last-failed guest"), failed)) == ["guest"]
 
 
@@ -163,33 +155,33 @@ def await_pid(path: Path) -> int:
 
 
 def test_ended_program_has_its_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
-    def run(*words: str) -> Ended:
+    def ended(*words: str) -> Ended:
         return Children().run(words, cwd=tmp_path, env=os.environ)
 
-    busy, idle = run(sys.executable, "-c", SPIN), run("sleep", "0.3")
+    busy, idle = ended(sys.executable, "-c", SPIN), ended("sleep", "0.3")
     assert busy.code == idle.code == 0
     assert busy.cpu_s > 0.2 > idle.cpu_s
-    assert run("sh", "-c", "exit 3").code == 3
-    assert run("sh", "-c", "kill -9 $$").code == -9
+    assert ended("sh", "-c", "exit 3").code == 3
+    assert ended("sh", "-c", "kill -9 $$").code == -9
 
 
 def test_running_program_and_its_children_end_with_the_run(tmp_path: Path) -> None:
     children, note = Children(), tmp_path / "pid"
-    said: list[str] = []
+    interrupted = threading.Event()
 
     def work() -> None:
         command = [sys.executable, "-c", WITH_A_CHILD, str(note)]
         try:
             children.run(command, cwd=tmp_path, env=os.environ)
         except KeyboardInterrupt:
-            said.append("interrupted")
+            interrupted.set()
 
     thread = threading.Thread(target=work)
     thread.start()
     grandchild = await_pid(note)
     children.end()
     thread.join(LIMIT_S)
-    assert said == ["interrupted"]
+    assert interrupted.is_set()
     assert not is_running(grandchild)
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
@@ -234,11 +226,10 @@ sys.exit(Children().run([sys.executable, "-c", sys.argv[1]], cwd=Path("/"), env=
 
 def test_run_in_the_background_starts_its_programs_as_from_a_terminal() -> None:
     line = f'"{sys.executable}" -c "$0" "$1" & wait $!'
-    done = subprocess.run(["sh", "-c", line, BACKGROUND, IGNORED], check=False)
-    assert done.returncode == 0
+    assert run("sh", "-c", line, BACKGROUND, IGNORED).returncode == 0
 
 
-FAR_AWAY = """\
+ENDS_AN_ORPHAN = """\
 import os, subprocess, sys
 from tests.runner.children import Children, end_descendants
 Children().adopt_orphans()
@@ -249,13 +240,10 @@ end_descendants()
 
 
 def test_orphan_in_a_session_of_its_own_ends_with_the_run() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FAR_AWAY], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert not is_running(int(done.stdout))
+    assert not is_running(int(run_python("-c", ENDS_AN_ORPHAN).stdout))
 
 
-ORPHAN = """\
+AWAITS_AN_ORPHAN = """\
 import subprocess, sys, time
 from pathlib import Path
 from tests.runner.children import Children
@@ -270,7 +258,7 @@ sys.exit(orphan.exists())
 
 
 def test_ended_orphan_is_reaped() -> None:
-    subprocess.run([sys.executable, "-c", ORPHAN, str(LIMIT_S)], check=True)
+    assert run_python("-c", AWAITS_AN_ORPHAN, LIMIT_S).returncode == 0
 
 
 def files_for(name: str) -> list[str]:
@@ -293,8 +281,8 @@ def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) ->
 def test_every_module_of_the_rig_has_some_test() -> None:
     modules = (CHECKOUT / "rig" / "delayrig").rglob("*.py")
     # A `__main__` is tested by the tests of its program.
-    bare = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
-    sample = sorted(bare)[::20]
+    named = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
+    sample = sorted(named)[::20]
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
 
 
@@ -454,13 +442,13 @@ class Layers:
 
 @pytest.fixture
 def layers(monkeypatch: pytest.MonkeyPatch) -> Layers:
-    made = Layers()
+    fake = Layers()
     names = ("unit", "rig", "guest", "live")
-    monkeypatch.setattr(side_by_side, "LAYERS", {name: made.layer(name) for name in names})
-    return made
+    monkeypatch.setattr(side_by_side, "LAYERS", {name: fake.layer(name) for name in names})
+    return fake
 
 
-def run(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResult]:
+def run_fakes(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResult]:
     places = Places(checkout=tmp_path, state=tmp_path)
     return list(run_layers(places, dict.fromkeys(names, Selection(all_tiers=all_tiers))))
 
@@ -468,30 +456,30 @@ def run(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResul
 def test_layer_that_runs_beside_others_holds_none_of_them_up(
     layers: Layers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = run(tmp_path, "unit", "rig", "guest", "live")
+    results = run_fakes(tmp_path, "unit", "rig", "guest", "live")
     assert all(result.good for result in results)
     assert [result.layer for result in results] == ["unit", "rig", "guest", "live"]
     assert layers.order[-1] == "live"
-    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
-    assert said == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
+    assert lines == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
 
 
 def test_with_all_tiers_no_layer_runs_beside_another(layers: Layers, tmp_path: Path) -> None:
-    run(tmp_path, "unit", "rig", "guest", "live", all_tiers=True)
+    run_fakes(tmp_path, "unit", "rig", "guest", "live", all_tiers=True)
     assert layers.order == ["unit", "rig", "guest", "live"]
     assert layers.threads == {threading.current_thread()}
 
 
 def test_layer_alone_runs_in_its_turn(layers: Layers, tmp_path: Path) -> None:
     layers.others_began.set()
-    assert [result.layer for result in run(tmp_path, "guest", "live")] == ["guest", "live"]
+    assert [result.layer for result in run_fakes(tmp_path, "guest", "live")] == ["guest", "live"]
     assert layers.order == ["guest", "live"]
 
 
 def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Path) -> None:
     layers.interrupted = "rig"
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, "rig", "guest")
+        run_fakes(tmp_path, "rig", "guest")
     (children,) = layers.children
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)

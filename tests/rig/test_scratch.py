@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders, files that are written whole or not at all, and one run an output folder."""
+"""Scratch folders, files that are written whole or not at all, and locks of output folders."""
 
 import errno
 import fcntl
@@ -26,14 +26,14 @@ from delayrig.run.out_folder import LOCK, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
 LIMIT_S = 60
-HOLDS_ONE = """\
+HOLD_SCRATCH = """\
 from delayrig.base.scratch import ScratchFolder
 import time
 with ScratchFolder() as name:
     print(name, flush=True)
     time.sleep(600)
 """
-MAKES_ONE = """\
+MAKE_FOLDER = """\
 from delayrig.setup.scratch import scratch_beside
 from pathlib import Path
 import sys, time
@@ -41,10 +41,15 @@ with scratch_beside(Path(sys.argv[1])) as folder:
     print(folder, flush=True)
     time.sleep(600)
 """
-MOMENTS_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
+INTERRUPT_AFTER_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
 
 
-def first_line(process: "subprocess.Popen[str]") -> str:
+def begin_python(program: str, *words: str) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-c", program, *words]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -59,15 +64,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tmp: Path) -> None:
-    owners = [
-        subprocess.Popen(
-            [sys.executable, "-c", HOLDS_ONE],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(tmp)},
-        )
-        for _ in range(2)
-    ]
+    owners = [begin_python(HOLD_SCRATCH) for _ in range(2)]
     try:
         killed, alive = (Path(first_line(owner)) for owner in owners)
         (killed / "chip.bin").write_bytes(bytes(1 << 20))
@@ -84,9 +81,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 
 def killed_while_making(made: Path) -> Path:
     """Starts a process that makes `made`, and kills it; returns the scratch folder that it left."""
-    owner = subprocess.Popen(
-        [sys.executable, "-c", MAKES_ONE, str(made)], stdout=subprocess.PIPE, text=True
-    )
+    owner = begin_python(MAKE_FOLDER, str(made))
     try:
         folder = Path(first_line(owner))
         (folder / "ram").write_bytes(bytes(1 << 20))
@@ -177,24 +172,24 @@ def test_full_scratch_is_recognised_by_the_file_of_the_error_or_by_free_space(
     assert full_scratch(full()) == tmp
 
 
-@pytest.mark.parametrize("moment_s", MOMENTS_S)
+@pytest.mark.parametrize("after_s", INTERRUPT_AFTER_S)
 def test_interrupt_in_the_first_second_is_reported_in_one_line(
-    tmp_path: Path, moment_s: float
+    tmp_path: Path, after_s: float
 ) -> None:
     process = start(tmp_path)
-    time.sleep(moment_s)
+    time.sleep(after_s)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=LIMIT_S)
-    assert "Traceback" not in said, said
-    assert process.returncode == 130, said
-    (told,) = (line for line in said.splitlines() if "interrupted" in line)
-    assert told.startswith("interrupted"), said
+    output, _ = process.communicate(timeout=LIMIT_S)
+    assert "Traceback" not in output, output
+    assert process.returncode == 130, output
+    (line,) = (line for line in output.splitlines() if "interrupted" in line)
+    assert line.startswith("interrupted"), output
 
 
 LIMIT = 4096
 
 
-def failed_at_the_limit(path: Path, content: bytes) -> str:
+def error_at_the_limit(path: Path, content: bytes) -> str:
     """Returns the error of a write in a process whose files may have LIMIT bytes; empty if none."""
     ours, theirs = os.pipe()
     child = os.fork()
@@ -203,14 +198,14 @@ def failed_at_the_limit(path: Path, content: bytes) -> str:
         resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
         try:
             write_atomically(path, content)
-        except BadInputError as error:
-            os.write(theirs, f"{error.message}|{error.hint}".encode())
+        except BadInputError as refusal:
+            os.write(theirs, f"{refusal.message}|{refusal.hint}".encode())
         os._exit(0)
     os.close(theirs)
-    with os.fdopen(ours) as told:
-        said = told.read()
+    with os.fdopen(ours) as pipe:
+        error = pipe.read()
     os.waitpid(child, 0)
-    return said
+    return error
 
 
 def test_atomic_write_leaves_only_its_file(tmp_path: Path) -> None:
@@ -225,13 +220,13 @@ def test_two_may_write_the_same_file_at_once(
 ) -> None:
     path, write = tmp_path / "a.json", Path.write_bytes
 
-    def overtaken(place: Path, content: bytes) -> int:
+    def write_after_another(place: Path, content: bytes) -> int:
         written = write(place, content)
         monkeypatch.setattr(Path, "write_bytes", write)
         write_atomically(path, b"another's")
         return written
 
-    monkeypatch.setattr(Path, "write_bytes", overtaken)
+    monkeypatch.setattr(Path, "write_bytes", write_after_another)
     write_atomically(path, b"ours")
     assert path.read_bytes() == b"ours"
     assert list(tmp_path.iterdir()) == [path]
@@ -240,12 +235,12 @@ def test_two_may_write_the_same_file_at_once(
 def test_full_disk_leaves_the_old_file_and_the_error_names_file_and_remedy(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"the old one")
-    said = failed_at_the_limit(path, b"x" * (LIMIT + 1))
-    assert said.startswith(f"{path}: could not be written: File too large|")
-    assert "free some space" in said
+    error = error_at_the_limit(path, b"x" * (LIMIT + 1))
+    assert error.startswith(f"{path}: could not be written: File too large|")
+    assert "free some space" in error
     assert path.read_bytes() == b"the old one"
     assert [left.name for left in tmp_path.iterdir()] == [path.name]
-    assert failed_at_the_limit(path, b"x" * LIMIT) == ""
+    assert error_at_the_limit(path, b"x" * LIMIT) == ""
     assert path.stat().st_size == LIMIT
 
 
@@ -278,7 +273,7 @@ def test_folder_that_cannot_be_placed_is_an_error(tmp_path: Path) -> None:
 LOOK_S = 0.02
 PLAN = """\
 schema = 1
-about = "two that want one folder"
+about = "runs that want one folder"
 lane = "host"
 subjects = ["bundled"]
 [[group]]
@@ -307,7 +302,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def hold_sigint_back() -> None:
-    """Blocks SIGINT, as the launcher does for the rig, which unblocks it once it can handle it."""
+    """Blocks SIGINT, as the launcher does until the rig can handle it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
@@ -327,27 +322,27 @@ def test_second_run_is_refused_with_the_process_that_holds_the_folder(
         wait_for(tmp_path / "out" / "begun.json")
         first.send_signal(signal.SIGSTOP)  # It must not end before the second run looks.
         second = start(tmp_path, *more)
-        said, _ = second.communicate(timeout=LIMIT_S)
-        assert second.returncode == 2, said
-        told = " ".join(said.split())
-        assert f"another run is in it (process {first.pid} since 20" in told
-        assert "delayrig/__main__.py run --no-color" in told
-        assert "name another folder with --out" in told
-        assert "Traceback" not in said
+        output, _ = second.communicate(timeout=LIMIT_S)
+        assert second.returncode == 2, output
+        message = " ".join(output.split())
+        assert f"another run is in it (process {first.pid} since 20" in message
+        assert "delayrig/__main__.py run --no-color" in message
+        assert "name another folder with --out" in message
+        assert "Traceback" not in output
     finally:
         first.send_signal(signal.SIGCONT)
-        said, _ = first.communicate(timeout=LIMIT_S)
-    assert first.returncode in (0, 4), said
+        output, _ = first.communicate(timeout=LIMIT_S)
+    assert first.returncode in (0, 4), output
     assert (tmp_path / "out" / RESULTS).is_file()
     assert not (tmp_path / "out" / LOCK).exists()
 
 
 def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: Path) -> None:
     both = [start(tmp_path) for _ in range(2)]
-    said = [process.communicate(timeout=LIMIT_S)[0] for process in both]
+    outputs = [process.communicate(timeout=LIMIT_S)[0] for process in both]
     codes = [process.returncode for process in both]
-    assert codes.count(2) == 1, said
-    assert all("Traceback" not in text for text in said), said
+    assert codes.count(2) == 1, outputs
+    assert all("Traceback" not in output for output in outputs), outputs
 
 
 def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:

@@ -167,9 +167,9 @@ def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
             [sys.executable, "-c", program],
             capture_output=True,
             check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
         ).stdout
-        for seed in ("1", "2")
+        for hash_seed in ("1", "2")
     }
     assert answers == {msgspec.json.encode(shipped("default"))}
 

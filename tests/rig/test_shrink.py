@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a convicted cell to the simplest one; a rule of each test decides what is convicted."""
+"""The search for the simplest convicted cell; each test decides which cells are convicted."""
 
 import asyncio
 import shlex
@@ -9,13 +9,11 @@ from unittest.mock import Mock
 
 import msgspec
 import pytest
-from click.testing import CliRunner
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError
 from delayrig.base.toml import parse_toml
 from delayrig.decision.shrink import Shrunk, Step, first_conviction, plan_of, shrink
 from delayrig.features.repro import command
 from delayrig.features.repro.command import show_shrunk
-from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
@@ -25,6 +23,7 @@ from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 from tests.rig.plan_texts import checked
+from tests.rig.running import refusal_of
 
 CHIPS = read_chips(CHECKOUT)
 LARGE = make_cell(
@@ -149,11 +148,13 @@ def test_unexpected_conviction_is_preferred_to_an_expected_one() -> None:
     def first(*cells: CellResult) -> str:
         return first_conviction(Results(run=make_run_header(), cells=list(cells)), "x")
 
-    known = make_result(make_cell(name="known"), verdict=Verdict.TOO_SHORT, expect=Expect.TOO_SHORT)
-    news = make_result(make_cell(name="news"), verdict=Verdict.TOO_SHORT, expect=Expect.PASS)
+    def convicted(expect: Expect) -> CellResult:
+        return make_result(make_cell(name=expect), verdict=Verdict.TOO_SHORT, expect=expect)
+
+    expected, unexpected = convicted(Expect.TOO_SHORT), convicted(Expect.PASS)
     canary = make_result(make_cell(role=Role.CANARY), verdict=Verdict.TOO_SHORT)
-    assert first(canary, known, news) == news.id
-    assert first(canary, known) == known.id
+    assert first(canary, expected, unexpected) == unexpected.id
+    assert first(canary, expected) == expected.id
     with pytest.raises(BadInputError, match="no cell was convicted"):
         first(canary)
 
@@ -161,13 +162,9 @@ def test_unexpected_conviction_is_preferred_to_an_expected_one() -> None:
 def test_run_has_its_plan_already_and_takes_another_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def shrink_run(*words: str) -> str:
-        done = CliRunner().invoke(main, ["shrink", "--from", str(tmp_path), *words])
-        assert done.exit_code == ExitCode.BAD_INPUT
-        return done.stderr
-
-    assert "a run has its plan already" in shrink_run("--plan", "full")
-    asked = Mock(side_effect=BadInputError("enough"))
-    monkeypatch.setattr(command, "choose", asked)
-    assert "enough" in shrink_run("--seed", "7")
-    assert asked.call_args.args[0].seed == 7
+    shrink_run = ("shrink", "--from", tmp_path)
+    assert "a run has its plan already" in refusal_of(*shrink_run, "--plan", "full")
+    choose = Mock(side_effect=BadInputError("enough"))
+    monkeypatch.setattr(command, "choose", choose)
+    assert "enough" in refusal_of(*shrink_run, "--seed", "7")
+    assert choose.call_args.args[0].seed == 7
