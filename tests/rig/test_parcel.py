@@ -8,6 +8,7 @@ from delayrig.base.errors import LostGuestError
 from delayrig.machine.session import HEADER, MAGIC, parcel_bytes, unpack
 
 WINDOW = 1 << 20
+NO_RESULTS = "without leaving its results"
 
 
 def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
@@ -38,22 +39,20 @@ def test_length_from_the_header_to_the_whole_window_is_taken(used: int) -> None:
     assert parcel_bytes(TWO[:24], window_bytes=WINDOW) == len(TWO)
 
 
-@pytest.mark.parametrize("magic", [b"\0" * 8, b"FDRPARC2", MAGIC[::-1]])
-def test_window_without_the_magic_is_a_lost_guest(magic: bytes) -> None:
-    with pytest.raises(LostGuestError, match="without leaving its results"):
-        parcel_bytes(magic + TWO[8:24], window_bytes=WINDOW)
-
-
-@pytest.mark.parametrize("header", [b"", b"FDRP", MAGIC])
-def test_window_without_a_header_is_a_lost_guest(header: bytes) -> None:
-    with pytest.raises(LostGuestError):
-        parcel_bytes(header, window_bytes=4096)
-
-
-@pytest.mark.parametrize("used", [0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1])
-def test_impossible_length_is_a_lost_guest(used: int) -> None:
-    header = MAGIC + used.to_bytes(8, "little") + bytes(8)
-    with pytest.raises(LostGuestError, match=f"claims {used} bytes"):
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        *((magic + TWO[8:24], NO_RESULTS) for magic in (b"\0" * 8, b"FDRPARC2", MAGIC[::-1])),
+        *((header, "has no header") for header in (b"", b"FDRP", MAGIC)),
+        *(
+            (MAGIC + used.to_bytes(8, "little") + bytes(8), f"claims {used} bytes")
+            for used in (0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1)
+        ),
+    ],
+    ids=itertools.count(),
+)
+def test_window_with_a_wrong_header_is_a_lost_guest(header: bytes, message: str) -> None:
+    with pytest.raises(LostGuestError, match=message):
         parcel_bytes(header, window_bytes=WINDOW)
 
 

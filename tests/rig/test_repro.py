@@ -96,12 +96,13 @@ CONVICTED = make_cell(subject="debian:bookworm", expect=Expect.TOO_SHORT, seed=5
 PASSED = make_cell()
 
 
-def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
+def finished_run(folder: Path, *, kept: tuple[Cell, ...] = (PASSED, CONVICTED)) -> Path:
+    """Writes a run of two cells and the folders of some of them."""
     cells = [
         make_result(PASSED, verdict=Verdict.PASS),
         make_result(CONVICTED, verdict=Verdict.TOO_SHORT),
     ]
-    header = msgspec.structs.replace(make_run_header(), seed=5, plan="smoke")
+    header = make_run_header(seed=5)
     write_results(Results(run=header, cells=cells), folder)
     for cell in kept:
         (folder / cell.id).mkdir()
@@ -110,15 +111,14 @@ def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
 
 
 def test_run_without_a_cell_gives_its_first_conviction(tmp_path: Path) -> None:
-    picked = chosen(run=finished_run(tmp_path, kept=(PASSED, CONVICTED)))
+    picked = chosen(run=finished_run(tmp_path))
     assert picked.cell == CONVICTED
     assert picked.before is not None
     assert picked.before.result.verdict is Verdict.TOO_SHORT
 
 
 def test_cell_of_a_run_is_read_from_its_folder_and_not_from_the_plan(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
-    picked = chosen(run=run, cell="bundled")
+    picked = chosen(run=finished_run(tmp_path), cell="bundled")
     assert picked.cell == PASSED
     assert (picked.plan, picked.cell.seed) == ("smoke", PASSED.seed)
 
@@ -131,8 +131,7 @@ def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) ->
 def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     tmp_path: Path,
 ) -> None:
-    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
-    picked = chosen(run=run, cell="bookworm", subject="bundled")
+    picked = chosen(run=finished_run(tmp_path), cell="bookworm", subject="bundled")
     assert (picked.cell.subject, picked.cell.expect) == ("bundled", Expect.PASS)
     assert picked.before is None
 
@@ -143,7 +142,7 @@ def test_plan_beside_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_cell_of_a_run_may_move_to_the_host_lane_but_to_no_lane_with_speeds(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(PASSED, CONVICTED))
+    run = finished_run(tmp_path)
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
     assert ".host." in picked.cell.id

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests.mutants import Source
 from tests.rig.builders import CHECKOUT
-from tests.rig.processes import is_running
+from tests.rig.processes import is_running, wait_for_content
 from tests.rig.running import run, run_python
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
@@ -146,14 +145,6 @@ child.wait()
 """
 
 
-def await_pid(path: Path) -> int:
-    deadline_s = time.monotonic() + LIMIT_S
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-    return int(path.read_text())
-
-
 def test_ended_program_has_its_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
     def ended(*words: str) -> Ended:
         return Children().run(words, cwd=tmp_path, env=os.environ)
@@ -178,7 +169,7 @@ def test_running_program_and_its_children_end_with_the_run(tmp_path: Path) -> No
 
     thread = threading.Thread(target=work)
     thread.start()
-    grandchild = await_pid(note)
+    grandchild = int(wait_for_content(note))
     children.end()
     thread.join(LIMIT_S)
     assert interrupted.is_set()
@@ -204,7 +195,7 @@ except KeyboardInterrupt:
 def test_sigterm_ends_the_program_that_the_main_thread_waits_for(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, WITH_A_CHILD, str(note)])
-    grandchild = await_pid(note)
+    grandchild = int(wait_for_content(note))
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(LIMIT_S) == 130
     assert not is_running(grandchild)

@@ -25,6 +25,8 @@ from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.run.out_folder import LOCK, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
+from tests.rig.processes import wait_for_content
+
 LIMIT_S = 60
 HOLD_SCRATCH = """\
 from delayrig.base.scratch import ScratchFolder
@@ -270,7 +272,6 @@ def test_folder_that_cannot_be_placed_is_an_error(tmp_path: Path) -> None:
     assert (tmp_path / "folder").is_dir()
 
 
-LOOK_S = 0.02
 PLAN = """\
 schema = 1
 about = "runs that want one folder"
@@ -306,20 +307,13 @@ def hold_sigint_back() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def wait_for(path: Path) -> None:
-    until_s = time.monotonic() + LIMIT_S
-    while not (path.exists() and path.stat().st_size) and time.monotonic() < until_s:
-        time.sleep(LOOK_S)
-    assert path.exists()
-
-
 @pytest.mark.parametrize("more", [[], ["--resume"]])
 def test_second_run_is_refused_with_the_process_that_holds_the_folder(
     tmp_path: Path, more: list[str]
 ) -> None:
     first = start(tmp_path)
     try:
-        wait_for(tmp_path / "out" / "begun.json")
+        wait_for_content(tmp_path / "out" / "begun.json")
         first.send_signal(signal.SIGSTOP)  # It must not end before the second run looks.
         second = start(tmp_path, *more)
         output, _ = second.communicate(timeout=LIMIT_S)
@@ -347,7 +341,7 @@ def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: 
 
 def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     first = start(tmp_path)
-    wait_for(tmp_path / "out" / LOCK)
+    wait_for_content(tmp_path / "out" / LOCK)
     first.send_signal(signal.SIGKILL)
     first.communicate(timeout=LIMIT_S)
     assert (tmp_path / "out" / LOCK).is_file()
