@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -38,6 +37,7 @@ from delayrig.run.runner import run_request
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject, request_of
 from tests.rig.processes import GONE_LIMIT_S, left_running
+from tests.rig.running import write_script
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
@@ -87,10 +87,7 @@ def replace_emulator(paths: Paths, script: str) -> None:
     """Installs a script in place of the emulator; its variable `$real` names the emulator."""
     real = paths.emulator.resolve()
     (paths.state / "build").unlink()
-    paths.emulator.parent.mkdir(parents=True)
-    start = f"#!/bin/sh\nreal={shlex.quote(str(real))}\n"
-    paths.emulator.write_text(f"{start}{script}\n", encoding="utf-8")
-    paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
+    write_script(paths.emulator, f"real={shlex.quote(str(real))}\n{script}")
     for name in ("flashrom", "images"):
         (paths.build / name).symlink_to(BUILT / name)
 

@@ -33,16 +33,16 @@ AUDIT: Line = dict.fromkeys(("clock_read_ps", "clock_call_ps", "loop_ps", "clock
 
 @dataclass(slots=True)
 class FakePlace:
-    """A place that refuses every series, and records under which governor each was asked for."""
+    """A place that refuses every series and records it with the governor at that time."""
 
     facts: PlaceFacts
     governor: str = ""
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
         if words[0].startswith("facts:"):
             return [FACTS, AUDIT, REFUSED]
-        self.asked += [(self.governor, word) for word in words]
+        self.requests += [(self.governor, word) for word in words]
         return [REFUSED for _ in words]
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
@@ -55,9 +55,9 @@ class FakePlace:
 def test_only_the_series_of_a_governor_run_under_it() -> None:
     place = FakePlace(LIVE)
     found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
-    series = [reading.series for reading in found.readings]
-    governors = [each.governor for each in series]
-    assert place.asked == list(zip(governors, (each.word for each in series), strict=True))
+    requests = [(reading.series.governor, reading.series.word) for reading in found.readings]
+    assert place.requests == requests
+    governors = [governor for governor, _ in requests]
     assert governors[-1] == "", "the tables of the other CPU come last"
     assert set(governors) == {"", *LIVE.governors}
 

@@ -73,7 +73,7 @@ def lines_with(pattern: re.Pattern[str]) -> list[str]:
     ]
 
 
-def test_checkout_has_files_to_look_at() -> None:
+def test_our_files_contain_known_ones_and_no_state() -> None:
     names = {str(path.relative_to(CHECKOUT)) for path in our_files()}
     known = {"rig/rig", "rig/delayrig/model/cell.py", "meson.build", "tests/rig/test_lint.py"}
     assert known <= names

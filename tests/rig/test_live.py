@@ -69,11 +69,11 @@ async def host_answer(
 
 def test_narrowest_reading_is_taken() -> None:
     async def agent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = 0
+        requests = 0
         while await reader.readline():
-            asked += 1
-            await asyncio.sleep(0.02 if asked == 1 else 0)
-            writer.write(f"{asked}\n".encode())
+            requests += 1
+            await asyncio.sleep(0.02 if requests == 1 else 0)
+            writer.write(f"{requests}\n".encode())
 
     found = asyncio.run(host_answer(agent, lambda line: line.read_clock()))
     assert found.guest_ns != 1

@@ -177,7 +177,7 @@ def test_page_of_the_newest_has_versions_and_evidence() -> None:
     assert good.id not in evidence
 
 
-def test_programmers_have_their_answers_counted_and_their_costs_compared() -> None:
+def test_answers_of_programmers_are_counted_and_their_costs_compared() -> None:
     wire, *_ = run_of(20).cells
     wire = replace(wire, programmer="serprog:ip", job="read", region_bytes=128 << 10, host_s=2.0)
     card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))

@@ -19,6 +19,7 @@ from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_pack
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 
 from tests.rig.builders import make_run_header, make_subject
+from tests.rig.running import write_script
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -76,16 +77,12 @@ def test_cause_is_the_line_that_names_the_fault_without_addresses(output: str, c
     assert cause_of(output) == cause
 
 
-def test_archive_without_the_package_is_not_asked_again(
+def test_package_that_the_archive_lacks_is_not_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls, fake = tmp_path / "calls", tmp_path / "bin" / "mmdebstrap"
-    fake.parent.mkdir()
-    fake.write_text(
-        f"#!/bin/sh\ncat >/dev/null\necho >> {calls}\n"
-        "echo 'E: Unable to locate package x' >&2\nexit 1\n"
-    )
-    fake.chmod(0o755)
+    calls = tmp_path / "calls"
+    script = f"cat >/dev/null; echo >> {calls}; echo 'E: Unable to locate package x' >&2; exit 1"
+    fake = write_script(tmp_path / "bin" / "mmdebstrap", script)
     monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(NotProvidedError) as raised:
         unpack_packages("bookworm", ["x"], tmp_path / "root", "i386")
@@ -124,7 +121,7 @@ def write_lock(checkout: Path, text: str) -> None:
     (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
 
 
-def test_only_what_comes_from_the_archive_is_locked() -> None:
+def test_only_files_from_the_archive_are_locked() -> None:
     locked = entries()
     assert sorted(locked) == ["busybox", "debian:bookworm", "kernel"]
     assert locked["kernel"] == {"sha256": "1" * 64, "version": "6.1.1-1"}

@@ -75,14 +75,14 @@ def make_page(*bodies: Markup) -> bytes:
     return render_page(title="A run", summary=paragraph("All is well."), sections=sections)
 
 
-def test_page_has_one_title_ordered_headings_and_links_that_lead_somewhere() -> None:
+def test_page_has_one_title_ordered_headings_and_links_with_targets() -> None:
     read = outline(make_page(paragraph("one"), paragraph("two")))
     assert read.headings == [1, 2, 2]
     assert len(set(read.ids)) == len(read.ids)
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
 
 
-def test_text_is_escaped_wherever_it_stands() -> None:
+def test_text_is_escaped_in_each_part_of_a_page() -> None:
     row = Row(values=[HOSTILE, code(HOSTILE)], marks={"subject": HOSTILE})
     body = paragraph(HOSTILE, code(HOSTILE)) + table_html(make_table(row))
     page = render_page(
@@ -94,7 +94,7 @@ def test_text_is_escaped_wherever_it_stands() -> None:
     assert page.count(b"&lt;script&gt;") == 9
 
 
-def test_what_no_document_may_hold_is_replaced() -> None:
+def test_control_characters_are_replaced() -> None:
     with new_figure(height_in=2) as figure:
         figure.add_subplot().barh(["a\x1b[31m\x00"], [1])
     chart = Chart(title="T\x08", description="d\x00", figure=figure)

@@ -25,14 +25,14 @@ def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
 TWO = packed((b"stdout.txt", b"hello\n"), (b"image.sparse", bytes(range(256))))
 
 
-def test_parcel_gives_back_what_was_put_in() -> None:
+def test_unpacked_parcel_has_the_packed_files() -> None:
     assert unpack(TWO) == {"stdout.txt": b"hello\n", "image.sparse": bytes(range(256))}
     assert unpack(packed((b"empty", b""))) == {"empty": b""}
     assert unpack(packed()) == {}
 
 
 @pytest.mark.parametrize("used", [24, len(TWO), WINDOW])
-def test_length_from_the_header_to_the_whole_window_is_taken(used: int) -> None:
+def test_length_from_the_header_to_the_whole_window_is_accepted(used: int) -> None:
     assert HEADER.size == 24
     header = MAGIC + used.to_bytes(8, "little") + bytes(8)
     assert parcel_bytes(header, window_bytes=WINDOW) == used
@@ -79,6 +79,6 @@ def entry(name_bytes: int, content_bytes: int) -> bytes:
     ],
     ids=itertools.count(),
 )
-def test_parcel_that_is_not_what_it_claims_is_a_lost_guest(parcel: bytes, message: str) -> None:
+def test_malformed_parcel_is_a_lost_guest(parcel: bytes, message: str) -> None:
     with pytest.raises(LostGuestError, match=message):
         unpack(parcel)

@@ -61,7 +61,7 @@ def test_phases_follow_the_opcodes(transactions: str, expected: dict[str, int]) 
     assert found == TimeSplit(total=1000, probe=100, **expected)
 
 
-def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
+def test_first_read_of_a_verify_job_is_verify() -> None:
     events = [spi("0x9f", read=50), spi("0x03", read=100)]
     found = split_time(events, 0, 1000, first_read=VERIFY)
     assert found == TimeSplit(total=1000, probe=100, verify=900)

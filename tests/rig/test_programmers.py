@@ -44,6 +44,7 @@ from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell, make_subject
 from tests.rig.event_builders import seen_of, sound_events, without
+from tests.rig.running import write_script
 
 CHIPS = read_chips(CHECKOUT)
 EVERY_DEVICE = pytest.mark.parametrize("programmer", DEVICES)
@@ -287,11 +288,9 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 def ask(tmp_path: Path) -> Callable[[str], str]:
     """Returns a function that tries the chip in a fake of QEMU, which runs a script."""
     plugins.refusal_of_qemu.cache_clear()
-    program = tmp_path / "qemu"
 
     def ask(script: str) -> str:
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
+        program = write_script(tmp_path / "qemu", script)
         return refusal_of_qemu(str(program), Path("/p.so"), "nicintel", ("-device", "i82551"))
 
     return ask

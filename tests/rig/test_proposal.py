@@ -49,7 +49,7 @@ def folded(*more: CellResult) -> Proposal:
     )
 
 
-def test_steps_are_compared_where_all_of_them_finished() -> None:
+def test_steps_are_compared_in_the_cells_that_all_of_them_finished() -> None:
     found = folded(
         *(result(step, chip="M25P80") for step in STEPS[:-1]),
         result(STEPS[-1], chip="M25P80", verdict=Verdict.OP_FAILED),

@@ -47,7 +47,7 @@ def test_run_without_a_canary_or_control_fails_its_test(role: Role) -> None:
         require_provided([not_provided()], [not_provided(role), not_provided()])
 
 
-def test_command_about_a_missing_subject_alone_skips_its_test() -> None:
+def test_only_a_refusal_for_a_missing_subject_skips_a_test() -> None:
     with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
         skip_if_refused(ExitCode.RIG_FAULT, refusal())
     skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")

@@ -136,7 +136,7 @@ def check_links(page: str) -> None:
     assert set(links) <= set(ids)
 
 
-def test_page_has_links_that_lead_somewhere_and_no_markup_of_a_subjects_name(whole: Whole) -> None:
+def test_links_of_the_page_have_targets_and_names_of_subjects_are_escaped(whole: Whole) -> None:
     check_links(whole.page)
     assert HOSTILE not in whole.page
     assert str(escape(HOSTILE)) in whole.page
@@ -149,7 +149,7 @@ def test_shown_command_of_a_run_omits_its_output_folder(tmp_path: Path) -> None:
         assert "<pre>rig/rig run --subject &#39;path:a b&#39; --seed 7</pre>" in page
 
 
-def test_runs_stand_side_by_side_under_letters(tmp_path: Path) -> None:
+def test_several_runs_are_named_by_letters(tmp_path: Path) -> None:
     keep_run(tmp_path / "one")
     keep_run(tmp_path / "two", seed=2)
     page = page_of(tmp_path / "one", tmp_path / "two")

@@ -136,12 +136,9 @@ def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     assert picked.before is None
 
 
-def test_plan_beside_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="a run has its plan already"):
-        chosen(run=finished_run(tmp_path, kept=()), plan="default")
-
-
-def test_cell_of_a_run_may_move_to_the_host_lane_but_to_no_lane_with_speeds(tmp_path: Path) -> None:
+def test_cell_of_a_run_moves_to_the_host_lane_but_to_no_lane_whose_speed_it_lacks(
+    tmp_path: Path,
+) -> None:
     run = finished_run(tmp_path)
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST

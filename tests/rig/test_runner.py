@@ -361,7 +361,7 @@ def test_durations_are_in_minutes_and_seconds() -> None:
     ]
 
 
-def test_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     tests = (one("a"), one("b", Outcome.FAILED, 0.5))
     for test in tests:
         write_record(tmp_path / "record", test)
@@ -444,7 +444,7 @@ def run_fakes(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[Laye
     return list(run_layers(places, dict.fromkeys(names, Selection(all_tiers=all_tiers))))
 
 
-def test_layer_that_runs_beside_others_holds_none_of_them_up(
+def test_layer_that_runs_beside_others_delays_none_of_them(
     layers: Layers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = run_fakes(tmp_path, "unit", "rig", "guest", "live")

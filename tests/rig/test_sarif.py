@@ -185,7 +185,7 @@ def test_call_in_a_header_is_the_location_if_no_other_is_known() -> None:
         ({"verdict": Verdict.INFRA_ERROR}, "rig-failed"),
     ],
 )
-def test_rule_is_the_kind_of_verdict(changes: dict[str, Any], rule: str) -> None:
+def test_rule_follows_the_verdict(changes: dict[str, Any], rule: str) -> None:
     (result,) = read(report_of_run(results_of(cell("a", **changes)))).results
     assert (result.rule_id, result.level) == (rule, RULES[rule][0])
 

@@ -134,7 +134,7 @@ def test_sweep_leaves_files_of_others_alone(tmp: Path) -> None:
     assert len(list(tmp.iterdir())) == 4
 
 
-def test_folder_goes_with_its_owner_and_a_missing_tmpdir_is_named(
+def test_scratch_folder_is_deleted_by_its_owner_and_a_missing_tmpdir_is_named(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScratchFolder() as name:
@@ -146,7 +146,7 @@ def test_folder_goes_with_its_owner_and_a_missing_tmpdir_is_named(
         ScratchFolder()
 
 
-def test_socket_in_it_has_a_path_that_the_kernel_takes(
+def test_path_of_a_socket_in_a_scratch_folder_is_short_enough(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long, name = tmp / ("long" * 20), "asks-12345678901234567890"
@@ -217,7 +217,7 @@ def test_atomic_write_leaves_only_its_file(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").read_bytes() == b"two"
 
 
-def test_two_may_write_the_same_file_at_once(
+def test_two_writers_of_one_file_do_not_disturb_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, write = tmp_path / "a.json", Path.write_bytes
@@ -339,7 +339,7 @@ def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: 
     assert all("Traceback" not in output for output in outputs), outputs
 
 
-def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
+def test_lock_file_of_a_killed_owner_locks_nothing(tmp_path: Path) -> None:
     first = start(tmp_path)
     wait_for_content(tmp_path / "out" / LOCK)
     first.send_signal(signal.SIGKILL)

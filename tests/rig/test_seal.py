@@ -235,7 +235,7 @@ def test_missing_and_swapped_and_unknown_files_are_named(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"\xff": ""}'])
-def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
+def test_damaged_file_of_digests_is_a_fault(folder: Path, content: bytes) -> None:
     (folder / SPARSE_NAME).write_bytes(content)
     assert sparse_fault(folder) == f"{SPARSE_NAME} is missing or damaged"
 

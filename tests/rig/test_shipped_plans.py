@@ -118,7 +118,7 @@ def check_canaries(cells: list[Cell]) -> None:
 
 
 @pytest.mark.parametrize("name", DEMONSTRATING)
-def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
+def test_demonstration_expects_a_conviction_of_only_one_subject(name: str) -> None:
     cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
     for arch in {cell.arch for cell in shipped(name)}:
         assert {cell.subject: cell.expect for cell in cells if cell.arch is arch} == {

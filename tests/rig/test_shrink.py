@@ -93,7 +93,7 @@ def test_conviction_without_conditions_ends_in_the_smallest_cell() -> None:
         ),
     ],
 )
-def test_what_the_conviction_needs_stays(
+def test_settings_that_the_conviction_needs_are_kept(
     needs: Callable[[Cell], bool], kept: dict[str, object]
 ) -> None:
     shrunk, _ = shrunk_by(needs)
