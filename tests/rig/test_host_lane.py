@@ -249,7 +249,7 @@ def test_emulator_that_may_not_be_realtime_runs_without_it_and_the_result_says_s
         ("echo 'no such chip today' >&2; exit 2", "no such chip today"),
         ('"$real" "$@" & sleep 0.3; echo "ouch" >&2; kill -9 $!; exit 7', "ouch"),
     ],
-    ids=["never starts", "dies in the middle"],
+    ids=["never starts", "is killed during the run"],
 )
 def test_failed_emulator_is_infra_error_with_its_last_output(
     paths: Paths, tmp_path: Path, script: str, output: str

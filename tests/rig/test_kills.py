@@ -57,7 +57,7 @@ def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def at_work(out: Path) -> list[str]:
-    """Returns the command lines of processes that name the folder or have it as their folder."""
+    """Returns the command lines of processes that name the folder or have it as cwd."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -90,7 +90,7 @@ def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
 
 
 def make_mistake(kind: Kind = Kind.UNSAFE, *, old: str = "a", file: str = "core/busy.c") -> Mistake:
-    """Returns a mistake that is not in the table, in which text that is no C replaces `old`."""
+    """Returns a mistake outside the table, which replaces `old` by text that is not C."""
     sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
     change = [Change(file=file, old=old, new="not C")]
     return Mistake(name="x", what="w", origin="o", kind=kind, sight=sight, change=change)

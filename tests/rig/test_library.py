@@ -23,7 +23,7 @@ OURS = BUILT.flashrom_build / "lib" / LIBRARY
 
 @pytest.fixture
 def paths(paths: Paths) -> Paths:
-    """Skips the test if the programs of this build are not there."""
+    """Returns the paths; skips the test if the programs are not built."""
     if not BUILT.library_client.is_file() or not OURS.is_file():
         pytest.skip("the library client and the library are not built")
     return paths
@@ -35,7 +35,7 @@ def find(name: str, paths: Paths) -> Subject | None:
 
 
 def provide(name: str, paths: Paths) -> Subject:
-    """Provides the library, which is there."""
+    """Provides the library, which must exist."""
     library = find(name, paths)
     assert library is not None
     return library

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts about CPUs that are read from sysfs, and those that it lacks."""
+"""Facts about CPUs from sysfs, some of whose files may be missing."""
 
 from pathlib import Path
 

@@ -96,7 +96,7 @@ def test_busy_and_wire_times_are_summed() -> None:
         ([200], 0),  # The chip gets ready at this time.
         ([200, 250], 0),
         ([199], 0),  # No read finds the chip ready.
-        ([250, 300, 400], 50),  # Only the first read after that counts.
+        ([250, 300, 400], 50),  # Only the first read that finds the chip ready counts.
         ([], 0),
     ],
 )

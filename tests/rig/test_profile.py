@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles: each is complete, and chosen by the version, which a digest may tell."""
+"""Profiles are complete; the version, which a digest may give, chooses one."""
 
 import re
 import tomllib

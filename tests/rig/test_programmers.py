@@ -285,15 +285,15 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 
 
 @pytest.fixture
-def ask(tmp_path: Path) -> Callable[[str], str]:
+def try_chip(tmp_path: Path) -> Callable[[str], str]:
     """Returns a function that tries the chip in a fake of QEMU, which runs a script."""
     plugins.refusal_of_qemu.cache_clear()
 
-    def ask(script: str) -> str:
+    def try_chip(script: str) -> str:
         program = write_script(tmp_path / "qemu", script)
         return refusal_of_qemu(str(program), Path("/p.so"), "nicintel", ("-device", "i82551"))
 
-    return ask
+    return try_chip
 
 
 @pytest.mark.parametrize(
@@ -312,25 +312,25 @@ def ask(tmp_path: Path) -> Callable[[str], str]:
     ],
 )
 def test_qemu_that_refuses_the_chip_is_refused_with_its_message(
-    ask: Callable[[str], str], script: str, refusal: str
+    try_chip: Callable[[str], str], script: str, refusal: str
 ) -> None:
-    assert ask(script) == refusal
+    assert try_chip(script) == refusal
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
 
 
 def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fit(
-    ask: Callable[[str], str],
+    try_chip: Callable[[str], str],
 ) -> None:
-    refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
+    refusal = try_chip("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
     assert "API version 3; it needs QEMU 9.2 to 10.1" in refusal
     header = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
     assert plugins.QEMU_NEEDED.removeprefix("it needs ") in header
 
 
 def test_qemu_that_crashes_when_tried_is_refused_with_the_versions_that_fit(
-    ask: Callable[[str], str],
+    try_chip: Callable[[str], str],
 ) -> None:
-    refusal = ask("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
+    refusal = try_chip("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
     assert refusal.startswith("this QEMU has no nicintel: it ended by signal 11")
     assert refusal.endswith(plugins.QEMU_NEEDED)
 

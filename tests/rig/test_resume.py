@@ -125,7 +125,7 @@ def groups(*names: str) -> Scheduler[str]:
 
 def test_one_worker_does_all_families_the_largest_first() -> None:
     assert list(groups("a1", "b1", "a2", "b2", "b3").work()) == ["b1", "b2", "b3", "a1", "a2"]
-    branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # in the order of their first
+    branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # Branches keep their order.
     assert list(branches.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
     without_families = Scheduler([3, 1, 2], grouping=lambda _: Grouping())
     assert list(without_families.work()) == [3, 1, 2]

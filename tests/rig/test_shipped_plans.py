@@ -26,7 +26,7 @@ DEMONSTRATING = ["default", "full", "smoke"]
 
 
 def span_of(plan: Plan) -> dict[str, list[Any]]:
-    """Returns the choices in each dimension of the plan's main group, which is its first."""
+    """Returns the choices in each dimension of the plan's first group, which is its main one."""
     group = plan.group[0]
     return dict(msgspec.structs.asdict(group.over))
 
