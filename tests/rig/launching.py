@@ -11,7 +11,7 @@ from typing import Any
 from delayrig.setup.console import Console, Context
 from delayrig.setup.layout import Layout, find_layout
 
-from tests.rig.running import run
+from tests.rig.running import run, write_script
 
 LAUNCHER = find_layout({}).package_path / "rig"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
@@ -50,11 +50,9 @@ def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.Complete
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
     """Marks each step of set-up as done, and installs a shell script as the rig's Python."""
     python = state / "venv" / "bin" / "python"
-    for path in (python, state / "build" / "build.ninja"):
-        path.parent.mkdir(parents=True)
+    write_script(python, script)
+    (state / "build").mkdir(parents=True)
     (state / "build" / "build.ninja").touch()
-    python.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
-    python.chmod(0o755)
     mark = (
         "import os; from delayrig.setup.layout import find_layout;"
         "from delayrig.setup.stamp import *; at = find_layout(os.environ);"

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machines as `rig/rig latency` reports them, with simple figures."""
 
+import dataclasses
+from pathlib import Path
+from typing import Any
+
 import msgspec
 from delayrig.features.latency.explain import doubt_of
+from delayrig.features.latency.place import PlaceFacts
 from delayrig.features.latency.program_output import INTERFACES
 from delayrig.features.latency.result import (
     Audit,
@@ -18,9 +23,37 @@ from delayrig.features.latency.result import (
     Timers,
 )
 from delayrig.features.latency.rows import KEYS
+from delayrig.features.latency.run import LatencyRequest
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS
+
+
+LIVE = PlaceFacts(
+    name="10:40",
+    lane="live",
+    arch="x86_64",
+    mips=10,
+    cpus=(0, 1),
+    core_mips=(10, 40),
+    usual_slack_ns=50 * US,
+    governors=("performance", "ondemand"),
+)
+
+
+def latency_request(out: Path, **changes: Any) -> LatencyRequest:
+    """Returns a quick request that measures nothing, with the changes."""
+    plain = LatencyRequest(
+        guests=(),
+        all_cores=False,
+        core=None,
+        host_cpus=(),
+        quick=True,
+        jobs=1,
+        out=out,
+        argv=[],
+    )
+    return dataclasses.replace(plain, **changes)
 
 
 def make_wait(section: Section, *, late_ns: int, **keys: object) -> Reading:

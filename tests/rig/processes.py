@@ -79,6 +79,14 @@ def rig_started_by(launcher: int) -> int:
     return 0
 
 
+def wait_for_content(path: Path, limit_s: float = 60) -> str:
+    """Waits until a process has written something to the file; returns it."""
+    until_s = time.monotonic() + limit_s
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < until_s:
+        time.sleep(LOOK_AGAIN_S)
+    return path.read_text(encoding="utf-8")
+
+
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
     """Waits up to the limit until no process has the mark; returns the command lines left."""
     until_s = time.monotonic() + limit_s

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
@@ -36,6 +37,14 @@ def refusal_of(*words: object) -> str:
 def run(*words: object, **more: Any) -> subprocess.CompletedProcess[str]:
     """Runs a program; returns its exit code, whatever it is, and its output as text."""
     return subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, **more)
+
+
+def write_script(path: Path, script: str) -> Path:
+    """Writes an executable shell script, and its folder if there is none; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
 
 
 def run_python(

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host lane: its verdicts, its choice of cells, and its sessions to their end."""
+"""The host lane: its verdicts, its choice of cells, and the ends of its sessions."""
 
 import asyncio
 import os
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -38,10 +37,11 @@ from delayrig.run.runner import run_request
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject, request_of
 from tests.rig.processes import GONE_LIMIT_S, left_running
+from tests.rig.running import write_script
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
-TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="this machine lets us use one CPU alone")
+TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="only one CPU may be used here")
 
 
 class Silent:
@@ -78,19 +78,21 @@ def run_one(paths: Paths, out: Path, cell: Cell) -> CellResult:
     return run_cells(paths, out, cell).cells[0]
 
 
-def stand_in(paths: Paths, script: str) -> None:
+def events_text(out: Path, cell: Cell) -> str:
+    """Returns the events of a cell as lines of JSON."""
+    return (out / cell.id / "events.jsonl").read_text(encoding="utf-8")
+
+
+def replace_emulator(paths: Paths, script: str) -> None:
     """Installs a script in place of the emulator; its variable `$real` names the emulator."""
     real = paths.emulator.resolve()
     (paths.state / "build").unlink()
-    paths.emulator.parent.mkdir(parents=True)
-    start = f"#!/bin/sh\nreal={shlex.quote(str(real))}\n"
-    paths.emulator.write_text(f"{start}{script}\n", encoding="utf-8")
-    paths.emulator.chmod(paths.emulator.stat().st_mode | stat.S_IXUSR)
+    write_script(paths.emulator, f"real={shlex.quote(str(real))}\n{script}")
     for name in ("flashrom", "images"):
         (paths.build / name).symlink_to(BUILT / name)
 
 
-def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_path: Path) -> None:
+def test_bus_canary_is_convicted_and_its_control_passes(paths: Paths, tmp_path: Path) -> None:
     results = run_cells(
         paths,
         tmp_path / "out",
@@ -106,7 +108,7 @@ def test_canary_is_convicted_and_the_whole_build_acquitted(paths: Paths, tmp_pat
     assert canary.evidence[0].witness == "bus"
 
 
-def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: Path) -> None:
+def test_chip_canary_is_convicted_and_its_control_passes(paths: Paths, tmp_path: Path) -> None:
     canary, control = run_cells(
         paths,
         tmp_path / "out",
@@ -118,7 +120,7 @@ def test_part_convicts_what_waits_half_of_what_it_owes(paths: Paths, tmp_path: P
     assert control.verdict is Verdict.PASS, control.reason
 
 
-def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
+def test_result_has_facts_of_this_machine_and_none_of_qemu_or_libvirt(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = tmp_path / "tools"
@@ -139,7 +141,7 @@ def test_result_tells_of_this_machine_and_of_nothing_that_is_not_there(
 def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        result = run_one(paths, tmp_path / "out", host_cell(job=Job.WRITE))
+        result = run_one(paths, tmp_path / "out", host_cell())
     finally:
         os.umask(before)
     assert result.verdict == Verdict.PASS, result.reason
@@ -154,14 +156,14 @@ def test_private_umask_changes_no_verdict(paths: Paths, tmp_path: Path) -> None:
         {"programmer": Programmer.DUMMY},
     ],
 )
-def test_other_jobs_and_ways_to_the_part_work(
+def test_other_jobs_and_programmers_pass(
     paths: Paths, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     cell = run_one(paths, tmp_path / "out", host_cell(**changes))
     assert (cell.verdict, cell.evidence) == (Verdict.PASS, []), cell.reason
 
 
-def test_terminal_is_found_however_long_the_path_to_it_is(
+def test_tty_of_the_emulator_may_have_a_long_path(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = tmp_path / ("far/" * 40)
@@ -173,7 +175,7 @@ def test_terminal_is_found_however_long_the_path_to_it_is(
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("hazard", "record"),
     [
         ("hogs:2", '"ev":"hogs_stopped"'),
         ("stop-cont:10", '"ev":"stops"'),
@@ -186,18 +188,17 @@ def test_terminal_is_found_however_long_the_path_to_it_is(
         pytest.param("migrate:20", '"ev":"migrations"', marks=TWO_CPUS),
     ],
 )
-def test_hazard_is_made_and_convicts_nobody(
-    paths: Paths, tmp_path: Path, word: str, said: str
+def test_hazard_takes_place_and_convicts_nobody(
+    paths: Paths, tmp_path: Path, hazard: str, record: str
 ) -> None:
-    cell = host_cell(hazards=(word,), cores=2)
+    cell = host_cell(hazards=(hazard,), cores=2)
     result = run_one(paths, tmp_path / "out", cell)
     # On a busy machine the lane may not keep up, which is inconclusive.
     assert result.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), result.reason
-    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
-    assert said in events
+    assert record in events_text(tmp_path / "out", cell)
 
 
-class Noted(Record):
+class FakeRecord(Record):
     """A record that a test can read."""
 
     def __init__(self) -> None:
@@ -208,53 +209,55 @@ class Noted(Record):
         self.facts[event] = facts
 
 
-def test_turns_of_siblings_are_known_after_their_end(tmp_path: Path) -> None:
+def test_stopped_siblings_report_their_turns(tmp_path: Path) -> None:
     (tmp_path / "printed").touch()
-    siblings = Siblings(record := Noted(), CPUS[:1])
+    siblings = Siblings(record := FakeRecord(), CPUS[:1])
     siblings.begin()
     siblings.accepted(0, tmp_path / "printed")
     assert record.facts["siblings_stopped"]["turns_min"] != 0
 
 
-def test_subject_may_be_gone_when_it_is_to_be_stopped_or_ended(
+def test_stopping_or_ending_a_subject_that_is_gone_is_no_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def gone(pid: int, number: int) -> None:
         raise ProcessLookupError(pid, number)
 
     monkeypatch.setattr(os, "kill", gone)
-    stops = Stops(record := Noted(), 20)
+    stops = Stops(record := FakeRecord(), 20)
     stops.act(0)
     stops.ended()
     assert record.facts["stops"] == {"count": 1}
-    heard = Mock()
-    boxed: Any = SimpleNamespace(pid=1, _socket=Mock(), _hear=heard)
+    hear = Mock()
+    boxed: Any = SimpleNamespace(pid=1, _socket=Mock(), _hear=hear)
     BoxedSubject.end(boxed)
-    heard.assert_called_once_with()
+    hear.assert_called_once_with()
 
 
-def test_emulator_without_rights_is_said_to_have_none(paths: Paths, tmp_path: Path) -> None:
+def test_emulator_that_may_not_be_realtime_runs_without_it_and_the_result_says_so(
+    paths: Paths, tmp_path: Path
+) -> None:
     refusal = "echo 'serprog-emu: --realtime: not permitted' >&2; exit 99"
-    stand_in(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
+    replace_emulator(paths, f'case "$*" in *--realtime=*) {refusal};; esac\nexec "$real" "$@"')
     cell = run_one(paths, tmp_path / "out", host_cell())
     assert (cell.verdict, cell.emulator.realtime) == (Verdict.PASS, False), cell.reason
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "output"),
     [
         ("echo 'no such chip today' >&2; exit 2", "no such chip today"),
         ('"$real" "$@" & sleep 0.3; echo "ouch" >&2; kill -9 $!; exit 7', "ouch"),
     ],
-    ids=["never starts", "dies in the middle"],
+    ids=["never starts", "is killed during the run"],
 )
-def test_emulator_that_fails_is_a_fault_of_the_rig_with_its_last_words(
-    paths: Paths, tmp_path: Path, script: str, said: str
+def test_failed_emulator_is_infra_error_with_its_last_output(
+    paths: Paths, tmp_path: Path, script: str, output: str
 ) -> None:
-    stand_in(paths, script)
+    replace_emulator(paths, script)
     cell = run_one(paths, tmp_path / "out", host_cell())
     assert cell.verdict is Verdict.INFRA_ERROR, cell.reason
-    assert said in cell.reason
+    assert output in cell.reason
     assert left_running(tmp_path) == []
 
 
@@ -270,7 +273,7 @@ class KilledLane(HostLane):
         return -signal.SIGKILL
 
 
-def test_session_that_is_killed_beside_a_library_client_is_lost(
+def test_session_killed_while_the_library_client_runs_is_a_lost_guest(
     paths: Paths, tmp_path: Path
 ) -> None:
     assignment = Assignment(
@@ -300,7 +303,7 @@ def refusal(paths: Paths, cell: Cell) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "reason"),
     [
         ({"hazards": ("low-res-timers",)}, "low-res-timers"),
         ({"hazards": ("hogs:1", "wall-clock-step:+1")}, "wall-clock-step:+1"),
@@ -310,23 +313,22 @@ def refusal(paths: Paths, cell: Cell) -> str:
         ({"subject": "debian:bookworm"}, "cannot be started"),
     ],
 )
-def test_what_this_machine_cannot_do_is_skipped_with_its_reason(
-    paths: Paths, changes: dict[str, Any], words: str
+def test_cell_that_this_machine_cannot_run_is_refused_with_the_reason(
+    paths: Paths, changes: dict[str, Any], reason: str
 ) -> None:
-    assert words in refusal(paths, host_cell(**changes))
+    assert reason in refusal(paths, host_cell(**changes))
 
 
-def test_cores_that_no_hazard_needs_are_not_asked_for(paths: Paths) -> None:
+def test_cores_are_required_only_if_a_hazard_needs_them(paths: Paths) -> None:
     assert refusal(paths, host_cell(cores=5000)) == ""
 
 
-def test_subject_keeps_to_the_cpus_that_are_asked_for(paths: Paths, tmp_path: Path) -> None:
+def test_subject_runs_on_the_pinned_cpus(paths: Paths, tmp_path: Path) -> None:
     cell = host_cell(pin=str(CPUS[-1]), job=Job.PROBE)
     assert cpus_of(cell) == [CPUS[-1]]
     assert cpus_of(host_cell()) == CPUS
     run_one(paths, tmp_path / "out", cell)
-    events = (tmp_path / "out" / cell.id / "events.jsonl").read_text(encoding="utf-8")
-    assert f'"cpus":"{CPUS[-1]}"' in events
+    assert f'"cpus":"{CPUS[-1]}"' in events_text(tmp_path / "out", cell)
 
 
 def choice(lane: LaneName | None, *, plan: str = "smoke") -> list[Cell]:
@@ -335,7 +337,7 @@ def choice(lane: LaneName | None, *, plan: str = "smoke") -> list[Cell]:
     ).cells
 
 
-def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
+def test_smoke_plan_has_the_same_cells_canaries_and_controls_on_both_lanes() -> None:
     virtual, host = choice(None), choice(LaneName.HOST)
     assert {cell.lane for cell in virtual} == {LaneName.VIRTUAL}
     assert {cell.lane for cell in host} == {LaneName.HOST}
@@ -344,13 +346,12 @@ def test_smoke_runs_on_both_lanes_with_what_judges_the_rig_there() -> None:
     assert {cell.name for cell in virtual} == {cell.name for cell in host}
 
 
-def test_cells_of_the_host_lane_are_named_by_it_and_not_by_a_speed() -> None:
+def test_id_of_a_host_lane_cell_has_the_lane_and_no_speed() -> None:
     cell = host_cell(cores=2, pin="0,2-3")
     assert cell.id == "group.bundled.host.2c.cpu0-2-3.calm.W25Q128JV-max.4kib.write"
     assert cell.mips == []
     request = replace(request_of([cell], Path("/nowhere")), unconfined=False)
-    again = rerun_command(cell, request)
-    assert again.endswith(f"--cell {cell.id} --lane host")
+    assert rerun_command(cell, request).endswith(f"--cell {cell.id} --lane host")
 
 
 def plan_of(folder: Path, lane: str, pin: str) -> str:
@@ -365,16 +366,16 @@ def plan_of(folder: Path, lane: str, pin: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "words"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
+    ("line", "key"), [('lane = "hots"', "'lane'"), ('pin = "a"', "'cell[0].pin'")]
 )
-def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, words: str) -> None:
+def test_plan_with_a_wrong_lane_or_pin_is_refused(tmp_path: Path, line: str, key: str) -> None:
     lane, pin = (line, "") if line.startswith("lane") else ("", line)
     with pytest.raises(BadInputError) as caught:
         choice(None, plan=plan_of(tmp_path, lane, pin))
-    assert words in caught.value.message
+    assert key in caught.value.message
 
 
-def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
+def test_option_overrides_the_lane_of_the_plan(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, 'lane = "host"', 'pin = "0"')
     (cell,) = choice(None, plan=plan)
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.HOST, "0", 0)
@@ -382,7 +383,7 @@ def test_plan_may_name_its_lane_and_an_option_another(tmp_path: Path) -> None:
     assert (cell.lane, cell.pin, cell.icount_shift) == (LaneName.VIRTUAL, "", 6)
 
 
-def test_cells_without_guests_leave_a_cpu_to_their_emulators() -> None:
+def test_host_and_live_lanes_leave_cpus_to_their_emulators() -> None:
     assert default_jobs(LaneName.VIRTUAL) == len(CPUS)
     assert default_jobs(LaneName.HOST) == max(len(CPUS) // 2, 1)
     assert default_jobs(LaneName.LIVE) == max(len(CPUS) // 4, 1)
@@ -409,7 +410,7 @@ SPEC: dict[str, Any] = {
 
 
 def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
-    """Writes a session into that folder; its subject may be any program."""
+    """Writes a session whose subject is the given command; returns its file."""
     emulator = [
         *(str(EMULATOR), "--chip", "GD25Q16C", "--listen", "tcp:127.0.0.1:0"),
         *("--measure-wake", "0", "--events", str(folder / "events.jsonl")),
@@ -420,7 +421,7 @@ def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
 
 
 def begin(spec: Path) -> subprocess.Popen[bytes]:
-    """Starts the session below a parent, which a test can kill."""
+    """Starts the session as a child of a process that a test can kill."""
     return subprocess.Popen(
         [sys.executable, "-c", PARENT, str(spec)],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
@@ -433,7 +434,7 @@ def run(spec: Path) -> list[Event]:
     return read_events(spec.parent / "agent.jsonl")
 
 
-def test_subject_that_ends_is_told_with_what_it_used(tmp_path: Path) -> None:
+def test_session_reports_ends_of_subject_and_emulator_and_leaves_no_process(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sh", "-c", f"echo {PORT}; exit 3"))
     assert needed(events, SubjectEnd).exit_code == 3
     assert needed(events, SubjectEnd).timed_out is False
@@ -448,7 +449,7 @@ def test_subject_has_the_timer_slack_of_ordinary_processes(tmp_path: Path) -> No
     assert (tmp_path / "stdout.txt").read_text() == "50000\n"
 
 
-def test_subject_whose_time_is_up_is_ended(tmp_path: Path) -> None:
+def test_subject_is_killed_at_its_deadline(tmp_path: Path) -> None:
     events = run(spec_of(tmp_path, "/bin/sleep", "1000", deadline_ms=200))
     assert needed(events, SubjectEnd).timed_out is True
     assert needed(events, SubjectEnd).signal == signal.SIGKILL
@@ -476,16 +477,14 @@ def test_clocks_are_compared_over_the_whole_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", range(25))
-@pytest.mark.parametrize("told", [signal.SIGKILL, signal.SIGTERM])
-def test_parent_that_dies_takes_everything_with_it(
-    tmp_path: Path, number: int, told: signal.Signals
-) -> None:
-    # Each process has a path below this folder in its arguments, by which the test finds it.
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_session_dies_with_its_parent(tmp_path: Path, number: int, sent: signal.Signals) -> None:
+    # The arguments of each process name a path in this folder, by which the test finds it.
     subject = shutil.copy("/bin/sleep", tmp_path)
     lines = ["hogs 1", "stops_hz 50"]
     parent = begin(spec_of(tmp_path, str(subject), "1000", lines=lines))
     time.sleep(0.01 * number)
-    parent.send_signal(told)
+    parent.send_signal(sent)
     parent.wait(LIMIT_S)
     assert left_running(tmp_path, GONE_LIMIT_S) == []
 
@@ -493,6 +492,6 @@ def test_parent_that_dies_takes_everything_with_it(
 @pytest.mark.parametrize(
     ("text", "cpus"), [("", []), ("0", [0]), ("0-3", [0, 1, 2, 3]), ("7,0-1,4\n", [0, 1, 4, 7])]
 )
-def test_lists_of_cpus_are_those_of_the_kernel(text: str, cpus: list[int]) -> None:
+def test_cpu_lists_have_the_kernels_format(text: str, cpus: list[int]) -> None:
     assert cpus_in(text) == cpus
     assert cpus_in(cpus_text(cpus)) == cpus

@@ -5,6 +5,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -46,31 +47,28 @@ IMAGE = sparse_image(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """An output of a guest, and its reader."""
+class Output:
+    """A valid output of a guest, and the function that reads it."""
 
     sound: bytes
-    take: Callable[[bytes, Path], CellResult | None]
+    read: Callable[[bytes, Path], CellResult | None]
 
 
-def take_parcel(content: bytes, _folder: Path) -> None:
+def read_parcel(content: bytes, _folder: Path) -> None:
     assert sum(map(len, unpack(content).values())) <= len(content)
 
 
-def take_events(content: bytes, folder: Path) -> CellResult:
-    (folder / "events.jsonl").write_bytes(content)
+def judge_with(name: str, content: bytes, folder: Path) -> CellResult:
+    """Judges the cell after this content has replaced a file of its folder."""
+    (folder / name).write_bytes(content)
     return judged(folder)
 
 
-def take_console(content: bytes, folder: Path) -> CellResult:
-    (folder / "stdout.txt").write_bytes(content)
-    return judged(folder)
-
-
-SAID = {
-    "parcel": Said(sound=TWO, take=take_parcel),
-    "events": Said(sound=as_lines(sound_events(*bus_of_write())), take=take_events),
-    "console": Said(sound=CONSOLE, take=take_console),
+EVENTS = as_lines(sound_events(*bus_of_write()))
+OUTPUTS = {
+    "parcel": Output(sound=TWO, read=read_parcel),
+    "events": Output(sound=EVENTS, read=partial(judge_with, "events.jsonl")),
+    "console": Output(sound=CONSOLE, read=partial(judge_with, "stdout.txt")),
 }
 
 
@@ -78,36 +76,37 @@ def sound_folder(folder: Path) -> Path:
     """Makes the folder of a cell that passes."""
     cell = folder / "run" / "cell"
     cell.mkdir(parents=True)
-    for name, content in (("events.jsonl", SAID["events"].sound), ("stdout.txt", CONSOLE)):
+    files = {"events.jsonl": EVENTS, "stdout.txt": CONSOLE, "image.sparse": IMAGE}
+    for name, content in files.items():
         (cell / name).write_bytes(content)
-    (cell / "image.sparse").write_bytes(IMAGE)
     return cell
 
 
-def is_read_again(result: CellResult) -> bool:
+def is_readable(result: CellResult) -> bool:
+    """Returns True if results with it are read as they were written, and it contradicts nothing."""
     results = Results(run=make_run_header(), cells=[result])
     read = decode_results(msgspec.json.encode(results), "results.json")
     return read == results and own_fault(result) == ""
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", OUTPUTS)
 @pytest.mark.bounds(mutations=(300, 34_000))
-def test_whatever_a_guest_says_is_refused_or_makes_a_result_that_can_be_read(
+def test_mutated_output_of_a_guest_is_refused_or_gives_a_readable_result(
     name: str, tmp_path: Path, bound: Bound
 ) -> None:
-    said, cell = SAID[name], sound_folder(tmp_path)
+    output, cell = OUTPUTS[name], sound_folder(tmp_path)
     outcomes: set[str] = set()
     for seed in range(bound("mutations")):
-        content = mutated(said.sound, random.Random(f"hostile {name} {seed}"))
+        content = mutated(output.sound, random.Random(f"hostile {name} {seed}"))
         try:
-            result = said.take(content, cell)
+            result = output.read(content, cell)
         except RigError:
             outcomes.add("refused")
             continue
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a hole in the edge
+        except Exception as error:  # noqa: BLE001 - no other exception may reach the rig
             pytest.fail(f"{name}, seed {seed}: {error!r}")
         outcomes.add(result.verdict if result else "read")
-        assert result is None or is_read_again(result), f"{name}, seed {seed}"
+        assert result is None or is_readable(result), f"{name}, seed {seed}"
     assert len(outcomes) > 1, outcomes
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["cell"]
@@ -117,7 +116,7 @@ REASON_MAX = 600
 FOLDER_BYTES_MAX = 64 << 20
 DEADLINE_MS = 3_000
 PATIENT_MS = 1_800_000
-"""The deadline of floods that end by themselves: none reaches it, however busy this machine is."""
+"""The deadline of floods that the emulator or a limit ends, so long that none reaches it."""
 
 
 OVER_A_TTY = pytest.param(
@@ -127,7 +126,7 @@ OVER_A_TTY = pytest.param(
 
 @pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, OVER_A_TTY])
 @pytest.mark.parametrize(
-    ("flood", "verdict", "said"),
+    ("flood", "verdict", "reason"),
     [
         (Flood.OUTPUT, Verdict.OP_FAILED, "signal 25"),
         (Flood.LINE, Verdict.OP_FAILED, "signal 25"),
@@ -138,13 +137,13 @@ OVER_A_TTY = pytest.param(
         (Flood.DEAF, Verdict.HUNG, "did not end by its deadline"),
     ],
 )
-def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
+def test_flooding_subject_is_ended_and_harms_no_other_cell(
     paths: Paths,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     flood: Flood,
     verdict: Verdict,
-    said: str,
+    reason: str,
     programmer: Programmer,
 ) -> None:
     monkeypatch.setattr("delayrig.lanes.payload.RECORDS_MAX", 20_000)
@@ -158,7 +157,7 @@ def test_subject_without_end_has_its_own_verdict_and_harms_no_other_cell(
     flooding = host_cell(subject=f"path:{program}", programmer=programmer, job=Job.PROBE)
     flooded, other = run_cells(paths, out, flooding, host_cell(name="other", job=Job.PROBE)).cells
     assert flooded.verdict is verdict, flooded.reason
-    assert said in flooded.reason
+    assert reason in flooded.reason
     assert len(flooded.reason) <= REASON_MAX
     assert other.verdict is Verdict.PASS, other.reason
     written = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -183,13 +182,13 @@ GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
     ],
     ids=["was served", "waits for no reply", "is refused", "polls without end"],
 )
-def test_flood_is_what_was_hung_up_on_and_waited_for_nothing(
+def test_flood_is_requests_without_waits_until_the_emulator_gave_up(
     events: list[Event], flood: bool
 ) -> None:
     assert is_flood(events) is flood
 
 
-def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path) -> None:
+def test_guest_that_floods_its_console_is_lost_with_the_tails_of_its_logs(tmp_path: Path) -> None:
     console = logs_of(tmp_path)[0]
 
     async def flood() -> None:
@@ -198,14 +197,14 @@ def test_guest_that_floods_its_console_is_lost_with_what_it_said(tmp_path: Path)
                 log.write(b"the same again\n" * 100_000)
             await asyncio.sleep(0.01)
 
-    lost = r"floods console\.log: .*; console\.log: .*the same again; qemu\.log: nothing"
-    with pytest.raises(LostGuestError, match=lost), with_log_tails(tmp_path, LOGS):
+    message = r"floods console\.log: .*; console\.log: .*the same again; qemu\.log: nothing"
+    with pytest.raises(LostGuestError, match=message), with_log_tails(tmp_path, LOGS):
         asyncio.run(unless_flooded(flood(), logs_of(tmp_path)))
     cut_logs(logs_of(tmp_path))
     assert console.stat().st_size == LOG_BYTES_MAX
 
 
-def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
+def test_guest_that_floods_nothing_finishes_its_work(tmp_path: Path) -> None:
     async def work() -> int:
         logs_of(tmp_path)[0].write_bytes(b"a few words\n")
         await asyncio.sleep(0.01)
@@ -215,7 +214,7 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "tail"),
     [
         (b"", ""),
         (b"one\n\ntwo\n", "one | two"),
@@ -223,11 +222,11 @@ def test_work_of_a_quiet_guest_is_waited_for(tmp_path: Path) -> None:
         (b"x" * 100_000, "x" * TAIL_LINE_MAX + "..."),
     ],
 )
-def test_last_lines_are_few_and_short(log: bytes, said: str) -> None:
-    assert log_tail(log, 3) == said
+def test_log_tail_has_few_and_short_lines(log: bytes, tail: str) -> None:
+    assert log_tail(log, 3) == tail
 
 
-def test_last_words_keep_the_kind_of_the_loss(tmp_path: Path) -> None:
+def test_log_tails_keep_the_type_of_the_error(tmp_path: Path) -> None:
     with (
         pytest.raises(OverdueGuestError, match=r"late; console\.log: nothing") as caught,
         with_log_tails(tmp_path, LOGS),

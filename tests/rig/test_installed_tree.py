@@ -20,6 +20,7 @@ from delayrig.setup.manual import man_pages, page_name, roff, sentence
 from delayrig.setup.reference import help_texts
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run
 from tests.rig.test_lint import tool
 
 CI = CHECKOUT / "ci"
@@ -42,7 +43,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tracked(without: tuple[str, ...]) -> set[str]:
-    """Returns the files of the rig that git tracks, without those whose names begin so."""
+    """Returns the files of the rig that git tracks, except names with one of these beginnings."""
     names = ("emulators", "flashrom", "images", "rig", "ci", "meson.build", "meson.options")
     listing = subprocess.run(
         ["git", "ls-files", *names], cwd=CHECKOUT, capture_output=True, text=True, check=True
@@ -57,18 +58,13 @@ def test_every_tracked_file_is_installed(installed: Path) -> None:
     assert not [name for name in files if name.startswith(NOT_INSTALLED)]
 
 
-def test_installed_launcher_answers(installed: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [installed / TREE / "rig" / "rig", "--version"],
-        env={"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"rig/rig, version {__version__}\n"
+def test_installed_launcher_prints_its_version(installed: Path, tmp_path: Path) -> None:
+    environment = {"PATH": "/usr/bin:/bin", "FLASHROM_RIG_STATE": str(tmp_path)}
+    done = run(installed / TREE / "rig" / "rig", "--version", env=environment)
+    assert (done.returncode, done.stdout) == (0, f"rig/rig, version {__version__}\n")
 
 
-def test_there_is_a_page_for_each_shown_subcommand_with_every_option_and_example() -> None:
+def test_each_visible_subcommand_has_a_manual_page_with_options_and_examples() -> None:
     hidden = {name for name, command in main.commands.items() if command.hidden}
     shown = {name for name in help_texts(find_layout({})) if name.split(" ")[0] not in hidden}
     assert set(PAGES) == {f"{page_name(name)}.1" for name in shown}
@@ -80,21 +76,16 @@ def test_there_is_a_page_for_each_shown_subcommand_with_every_option_and_example
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
 @pytest.mark.parametrize("name", PAGES)
-def test_roff_has_nothing_to_say_of_a_page(name: str, tmp_path: Path) -> None:
+def test_man_prints_each_page_without_warnings(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(PAGES[name], encoding="utf-8")
-    done = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", str(path)],
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
+    settings = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
+    done = run("man", "--warnings", "-E", "UTF-8", "-l", path, env=settings)
+    assert (done.returncode, done.stderr) == (0, "")
     assert "NAME" in done.stdout
 
 
-def test_a_dot_at_a_lines_beginning_is_text_and_a_sentence_ends_at_its_own_mark() -> None:
+def test_roff_escapes_a_leading_dot_and_a_summary_ends_with_its_question_mark() -> None:
     assert roff(".rig -x \\n") == "\\&.rig \\-x \\en"
     text = "Usage: x\n\n  Does it end, and\n  well? It does so pre-\n  sently.\n"
     assert sentence(text) == "Does it end, and well?"
@@ -129,7 +120,7 @@ def test_packages_have_the_version_of_the_rig() -> None:
     assert f"flashrom-delay-rig-{__version__}.tar.gz HEAD" in SPEC
 
 
-def test_scripts_of_packages_have_no_fault_that_shellcheck_knows() -> None:
+def test_shellcheck_finds_nothing_in_the_scripts_of_packages() -> None:
     tests = [path for path in (DEBIAN / "tests").iterdir() if path.name != "control"]
     scripts = [CI / "install-tree", CI / "flashrom-delay-rig", DEBIAN / "build.sh", *tests]
     subprocess.run([tool("shellcheck"), "--shell=sh", *scripts], check=True)
@@ -146,13 +137,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         pytest.skip("no setuptools here: `pip wheel` would have to fetch it")
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--no-deps", "--no-build-isolation", "--no-index", "-w", str(folder)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", *options, str(CHECKOUT / "rig")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": ""},
-    )
+    pip = (sys.executable, "-m", "pip", "wheel", "-q")
+    done = run(*pip, *options, CHECKOUT / "rig", env={**os.environ, "PYTHONPATH": ""})
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path)
@@ -175,7 +161,7 @@ def test_every_tracked_file_is_in_the_wheel_and_the_launcher_stays_a_program(
         ({}, str(Path.home() / ".cache" / "flashrom-delay-rig")),
     ],
 )
-def test_state_is_in_the_users_cache_unless_it_is_named(
+def test_state_folder_is_in_the_users_cache_unless_the_environment_names_it(
     environment: dict[str, str], folder: str
 ) -> None:
     command = runpy.run_path(str(CHECKOUT / "rig" / PACKAGE / "__init__.py"))

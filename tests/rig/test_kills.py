@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kills of runs on the host lane at random moments: no process, no half-written file."""
+"""Kills of runs on the host lane at random times: no process, no half-written file."""
 
 import os
 import random
@@ -14,16 +14,17 @@ import pytest
 from tests.conftest import Bound
 from tests.guest.victims import assert_whole
 
-ASKED = os.environ.get("RIG_KILLS")
+KILLS = os.environ.get("RIG_KILLS")
 """The number of kills, in place of the bound of the tier."""
 SEED = 1
 GONE_LIMIT_S = 300
 LOOK_S = 0.02
 QUIET_LOOKS = 10
-MOMENT_S = (0.0, 0.7)
-"""The least and the longest time to the kill, from the first session or the first finished cell.
+KILL_AFTER_S = (0.0, 0.7)
+"""The shortest and the longest time to the kill.
 
-Each fifth kill counts from the run's start.
+Of five kills, one counts from the start of the run, one from the first finished cell, and the
+others from the first session.
 """
 BEGIN_LIMIT_S = 60
 PLAN = """\
@@ -45,7 +46,7 @@ hazards = ["none", "hogs:1", "stop-cont:10"]
 
 
 def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
-    """Starts a run of more cells than the test waits for; its sessions work below `out`."""
+    """Starts a run of many cells; its sessions have their files below `out`."""
     words = ["run", "--no-color", "--no-history", "--plan", str(plan), "--out", str(out / "run")]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "delayrig", *words],
@@ -56,7 +57,7 @@ def begin(plan: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def at_work(out: Path) -> list[str]:
-    """Returns the command lines of processes that name the folder, or work in it."""
+    """Returns the command lines of processes that name the folder or have it as cwd."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -90,9 +91,9 @@ def has_result(out: Path) -> bool:
 
 
 def left(out: Path) -> list[str]:
-    """Returns the processes that are left after the limit: each needs the CPU once more to end.
+    """Returns the processes that are left after the limit. Each needs some CPU time to end.
 
-    A process inside execve(2) has no arguments for a moment, so one look may miss it.
+    A process inside execve(2) has no arguments, so one look may miss it.
     """
     until_s = time.monotonic() + GONE_LIMIT_S
     quiet = 0
@@ -103,10 +104,10 @@ def left(out: Path) -> list[str]:
 
 
 @pytest.mark.bounds(kills=(10, 50))
-def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
+def test_killed_run_leaves_no_process_and_no_half_written_file(
     tmp_path: Path, bound: Bound
 ) -> None:
-    kills = int(ASKED or bound("kills"))
+    kills = int(KILLS or bound("kills"))
     draws, plan = random.Random(SEED), tmp_path / "victims.toml"
     plan.write_text(PLAN)
     busy = finished = 0
@@ -118,8 +119,8 @@ def test_run_that_is_killed_leaves_no_process_and_no_half_written_file(
                 wait_for_session(out)
             if number % 5 == 1:
                 wait_for_result(out)
-            time.sleep(draws.uniform(*MOMENT_S))
-            if number % 5:  # the moment may lie between two cells
+            time.sleep(draws.uniform(*KILL_AFTER_S))
+            if number % 5:  # The kill may come between two cells.
                 busy += wait_for_session(out)
             run.send_signal(draws.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         assert left(out) == [], f"kill {number}"

@@ -2,7 +2,6 @@
 """Known-bad builds and past mistakes: the table, the plans, and a gate's answers."""
 
 import re
-import subprocess
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from delayrig.model.chips import read_chips
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
-from delayrig.plan.schema import find_plan, own_subjects, read_plan
+from delayrig.plan.schema import Contrast, find_plan, own_subjects, read_plan
 from delayrig.subjects.elf import read_elf
 from delayrig.subjects.known_bad import (
     LIBRARY,
@@ -44,6 +43,7 @@ from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
 from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, make_run_header
 from tests.rig.plan_texts import shipped
+from tests.rig.running import run
 
 MISTAKES = read_mistakes(CHECKOUT)
 
@@ -66,7 +66,7 @@ def test_table_has_sixty_mistakes_and_a_dozen_legal_changes() -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=lambda mistake: mistake.name)
-def test_change_applies_and_makes_a_difference(mistake: Mistake) -> None:
+def test_change_applies_to_each_of_its_files(mistake: Mistake) -> None:
     for file, text in changed_sources(mistake, CHECKOUT).items():
         assert text != (CHECKOUT / "flashrom" / file).read_text(encoding="utf-8")
     assert mistake.what
@@ -89,37 +89,37 @@ def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
     assert not {name for names in builds.values() for name in names} - set(MISTAKES)
 
 
-def made_up(old: str, file: str = "core/busy.c") -> Mistake:
-    change = Change(file=file, old=old, new="not C")
-    return Mistake(
-        name="made-up", what="", origin="", kind=Kind.UNSAFE, sight=Sight.CHIP, change=[change]
-    )
+def make_mistake(kind: Kind = Kind.UNSAFE, *, old: str = "a", file: str = "core/busy.c") -> Mistake:
+    """Returns a mistake outside the table, which replaces `old` by text that is not C."""
+    sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
+    change = [Change(file=file, old=old, new="not C")]
+    return Mistake(name="x", what="w", origin="o", kind=kind, sight=sight, change=change)
 
 
 @pytest.mark.parametrize(
-    ("old", "file", "said"),
+    ("old", "file", "message"),
     [
-        ("not in the file", "core/busy.c", r"'made-up': its text occurs \d+ times"),
-        ("return error;", "core/busy.c", r"'made-up': its text occurs \d+ times"),
+        ("not in the file", "core/busy.c", r"'x': its text occurs \d+ times"),
+        ("return error;", "core/busy.c", r"'x': its text occurs \d+ times"),
         ("x", "core/gone.c", r"flashrom/core/gone\.c"),
     ],
 )
-def test_change_that_does_not_apply_once_is_an_error_that_names_it(
-    old: str, file: str, said: str
+def test_change_that_does_not_apply_is_an_error_that_names_build_or_file(
+    old: str, file: str, message: str
 ) -> None:
-    with pytest.raises(BadInputError, match=said):
-        changed_sources(made_up(old, file), CHECKOUT)
+    with pytest.raises(BadInputError, match=message):
+        changed_sources(make_mistake(old=old, file=file), CHECKOUT)
 
 
-def test_name_that_does_not_exist_is_an_error_with_the_nearest() -> None:
+def test_unknown_name_is_an_error_that_hints_at_the_nearest() -> None:
     with pytest.raises(BadInputError) as caught:
         find_mistake("coarse-clok", MISTAKES)
     assert "'coarse-clock'" in caught.value.hint
 
 
-def test_change_that_does_not_compile_is_an_error_with_the_compiler_s_words() -> None:
-    with pytest.raises(BadInputError, match="building known-bad build 'made-up' failed"):
-        provide_build(made_up("#define POLLS_PER_TYP 32\n"), find_paths())
+def test_change_that_does_not_compile_is_an_error_that_names_the_build() -> None:
+    with pytest.raises(BadInputError, match="building known-bad build 'x' failed"):
+        provide_build(make_mistake(old="#define POLLS_PER_TYP 32\n"), find_paths())
 
 
 @pytest.mark.parametrize("name", DOZEN)
@@ -127,15 +127,14 @@ def test_build_differs_from_ours_and_runs(name: str) -> None:
     paths = find_paths()
     folder = provide_build(MISTAKES[name], paths)
     usual = paths.flashrom_build / PROGRAM
-    said = subprocess.run(
-        [folder / PROGRAM, "--version"], capture_output=True, text=True, check=True
-    )
-    assert said.stdout.startswith("flashrom")
+    done = run(folder / PROGRAM, "--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("flashrom")
     assert (folder / PROGRAM).read_bytes() != usual.read_bytes()
     assert read_elf(folder / LIBRARY).machine == read_elf(usual).machine
 
 
-def test_same_change_gives_the_same_bytes_and_is_made_once(tmp_path: Path) -> None:
+def test_build_is_made_once_and_is_reproducible(tmp_path: Path) -> None:
     paths = find_paths()
     folder = provide_build(MISTAKES["wake-not-waited"], paths)
     first = (folder / PROGRAM).read_bytes()
@@ -145,7 +144,7 @@ def test_same_change_gives_the_same_bytes_and_is_made_once(tmp_path: Path) -> No
     assert (provide_build(MISTAKES["wake-not-waited"], paths) / PROGRAM).read_bytes() == first
 
 
-def test_build_for_another_architecture_has_the_program_alone() -> None:
+def test_build_for_another_architecture_has_no_library() -> None:
     paths = find_paths()
     if not (paths.build_of(Arch.ARM64) / "built-for").is_file():
         pytest.skip("nothing was built for arm64 here yet")
@@ -156,12 +155,6 @@ def test_build_for_another_architecture_has_the_program_alone() -> None:
 
 CHIPS = read_chips(CHECKOUT)
 CELLS = shipped("known-bad")
-
-
-def mistake(kind: Kind, name: str = "x") -> Mistake:
-    change = [Change(file="a.c", old="a", new="b")]
-    sight = Sight.NOBODY if kind is Kind.LEGAL else Sight.CHIP
-    return Mistake(name=name, what="w", origin="o", kind=kind, sight=sight, change=change)
 
 
 def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
@@ -178,8 +171,8 @@ def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
 
 def answered(kind: Kind, *cells: CellResult, watch: list[CellResult] | None = None) -> KnownBad:
     watching = WATCH if watch is None else watch
-    run = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
-    return answer_all(run, [mistake(kind)])
+    results = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
+    return answer_all(results, [make_mistake(kind)])
 
 
 SHORT: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "RDID came too early"}
@@ -190,7 +183,7 @@ RIGHT = [
     (Kind.WASTEFUL, Outcome.SLOWER, {"total_ns": 2 * SECOND}),
     (Kind.LEGAL, Outcome.PASS, {}),
 ]
-UNSEEN = [
+WRONG = [
     (Kind.UNSAFE, Outcome.PASS, {}),
     (Kind.UNSAFE, Outcome.DOUBT, {"verdict": Verdict.INCONCLUSIVE}),
     (Kind.WASTEFUL, Outcome.PASS, {}),
@@ -200,9 +193,9 @@ UNSEEN = [
 
 @pytest.mark.parametrize(
     ("right", "kind", "outcome", "changes"),
-    [*((True, *case) for case in RIGHT), *((False, *case) for case in UNSEEN)],
+    [*((True, *case) for case in RIGHT), *((False, *case) for case in WRONG)],
 )
-def test_build_is_right_that_is_answered_by_its_class_else_a_doubt_is_left(
+def test_build_is_right_if_its_outcome_fits_its_class_else_exit_is_inconclusive(
     right: bool, kind: Kind, outcome: Outcome, changes: dict[str, Any]
 ) -> None:
     answer = answered(kind, result("known-bad:x", **changes))
@@ -211,15 +204,15 @@ def test_build_is_right_that_is_answered_by_its_class_else_a_doubt_is_left(
 
 
 @pytest.mark.parametrize("kind", [Kind.LEGAL, Kind.WASTEFUL])
-def test_accused_build_that_is_not_unsafe_is_a_fault_of_the_rig(kind: Kind) -> None:
+def test_conviction_of_a_build_that_is_not_unsafe_is_a_rig_fault(kind: Kind) -> None:
     answer = answered(kind, result("known-bad:x", **SHORT))
     assert answer.exit_code is ExitCode.RIG_FAULT
     assert "accuses what is not unsafe: x" in summary(answer)
 
 
-def test_rig_whose_canary_was_acquitted_answers_nothing() -> None:
-    blind = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
-    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=blind)
+def test_acquitted_canary_is_a_rig_fault() -> None:
+    acquitted = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
+    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=acquitted)
     assert answer.exit_code is ExitCode.RIG_FAULT
 
 
@@ -233,18 +226,18 @@ def test_rig_whose_canary_was_acquitted_answers_nothing() -> None:
         (Kind.LEGAL, SHORT, False),
     ],
 )
-def test_stripped_build_may_be_in_doubt_and_an_unsafe_one_never_passes(
+def test_stripped_build_may_be_in_doubt_but_an_unsafe_one_must_not_pass(
     kind: Kind, changes: dict[str, Any], right: bool
 ) -> None:
-    run = Results(
+    results = Results(
         run=make_run_header(),
         cells=[result("bundled"), result("stripped:known-bad:x", **changes), *WATCH],
     )
-    answer = answer_all(run, [mistake(kind)], "stripped:")
+    answer = answer_all(results, [make_mistake(kind)], "stripped:")
     assert [build.right for build in answer.builds] == [right]
 
 
-def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() -> None:
+def test_choice_of_one_build_adds_the_shipped_program_canaries_and_controls() -> None:
     chosen = choose_for(["wall-clock"], CELLS)
     assert {cell.role for cell in chosen} == {Role.MEASURE, Role.CANARY, Role.CONTROL}
     for cells, name in (
@@ -259,13 +252,13 @@ def test_one_build_alone_takes_its_cells_the_shipped_program_and_what_watches() 
 def test_build_that_was_not_run_is_not_answered(disguise: str, cells: list[dict[str, Any]]) -> None:
     ours = [result(f"{disguise}known-bad:x", **changes) for changes in cells]
     run = Results(run=make_run_header(), cells=[result("bundled"), *ours, *WATCH])
-    answer = answer_all(run, [mistake(Kind.LEGAL)], disguise)
+    answer = answer_all(run, [make_mistake(Kind.LEGAL)], disguise)
     assert [build.right for build in answer.builds] == [False]
     assert answer.exit_code is ExitCode.INCONCLUSIVE
     assert summary(answer).startswith("0 of 1 builds")
 
 
-def test_page_has_a_row_for_each_build_with_what_was_said_of_it() -> None:
+def test_page_has_a_row_with_the_reason_for_each_build_that_ran() -> None:
     page = known_bad_page(answered(Kind.UNSAFE, result("known-bad:x", **SHORT))).decode()
     assert "Class unsafe" in page
     assert "RDID came too early" in page
@@ -275,15 +268,15 @@ def measured(cells: list[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.role is Role.MEASURE]
 
 
-def test_plan_has_a_cell_for_each_build_and_the_shipped_program_in_each() -> None:
+def test_each_build_has_a_cell_in_the_plan_beside_the_shipped_program() -> None:
     usual = [cell for cell in measured(CELLS) if "musl" not in cell.subject]
-    ran = {cell.subject.removeprefix("known-bad:") for cell in usual}
-    assert ran == set(MISTAKES) | {"bundled"}
+    names = {cell.subject.removeprefix("known-bad:") for cell in usual}
+    assert names == set(MISTAKES) | {"bundled"}
     for name, same in groupby(usual, key=lambda cell: cell.name):
         assert next(same).subject == "bundled", name
 
 
-def test_plan_asks_of_no_chip_what_it_cannot_do() -> None:
+def test_each_cell_of_the_plan_is_possible_with_its_chip() -> None:
     for cell in CELLS:
         check_cell(cell, CHIPS[cell.chip], "known-bad")
 
@@ -294,20 +287,20 @@ MISTAKEN = measured(shipped("past-mistakes"))
 SHIPPED = {"bundled", "control:chip"}
 
 
-def test_mistakes_of_the_rig_are_those_that_are_built() -> None:
+def test_past_mistakes_are_those_that_meson_builds() -> None:
     built = re.findall(r"^  '([a-z0-9-]+)': \{", (FOLDER / "meson.build").read_text(), re.MULTILINE)
     assert built == sorted(PAST_MISTAKES) == list(PAST_MISTAKES)
 
 
 @pytest.mark.parametrize("name", PAST_MISTAKES)
-def test_mistake_is_a_subject_and_has_its_line_on_the_page(name: str) -> None:
+def test_past_mistake_is_a_subject_and_is_listed_on_the_page(name: str) -> None:
     check_subject(f"past-mistake:{name}", read_recipes(CHECKOUT), "--subject")
     assert OWN_PROGRAMS[f"past-mistake:{name}"].endswith(f"past-mistake-{name}")
     page = (FOLDER.parent / "known_bad" / "README.md").read_text(encoding="utf-8")
     assert len(re.findall(rf"^- `{name}`: ", page, re.MULTILINE)) == 1
 
 
-def test_each_mistake_is_convicted_or_costs_more_somewhere() -> None:
+def test_plan_expects_a_conviction_or_a_cost_of_each_past_mistake() -> None:
     convicted = {cell.subject for cell in MISTAKEN if cell.expect is Expect.TOO_SHORT}
     contrasted = {contrast.subject for contrast in PLAN.contrast}
     mistakes = {f"past-mistake:{name}" for name in PAST_MISTAKES}
@@ -315,7 +308,7 @@ def test_each_mistake_is_convicted_or_costs_more_somewhere() -> None:
     assert {cell.subject for cell in MISTAKEN} == mistakes | SHIPPED
 
 
-def test_shipped_layer_is_acquitted_in_each_cell_and_mistakes_without_their_hazard() -> None:
+def test_plan_expects_the_shipped_layer_and_mistakes_without_their_hazard_to_pass() -> None:
     for name, same in groupby(MISTAKEN, key=lambda cell: cell.name):
         expects = {cell.subject: cell.expect for cell in same}
         assert expects.keys() > SHIPPED, name
@@ -325,6 +318,6 @@ def test_shipped_layer_is_acquitted_in_each_cell_and_mistakes_without_their_haza
 
 
 @pytest.mark.parametrize("contrast", PLAN.contrast, ids=lambda contrast: contrast.subject)
-def test_contrast_stands_in_a_cell_of_both(contrast: object) -> None:
-    (single,) = (c for c in PLAN.cell if c.name == contrast.cell)  # type: ignore[attr-defined]
-    assert {contrast.subject, contrast.against} < set(own_subjects(single))  # type: ignore[attr-defined]
+def test_contrast_names_a_cell_that_runs_both_subjects(contrast: Contrast) -> None:
+    (single,) = (cell for cell in PLAN.cell if cell.name == contrast.cell)
+    assert {contrast.subject, contrast.against} < set(own_subjects(single))

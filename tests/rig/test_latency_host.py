@@ -19,6 +19,7 @@ from delayrig.features.latency.result import Kind, LatencyReport, Section, Serie
 
 from tests.rig.measured import MS, US
 from tests.rig.processes import is_running, stat_of
+from tests.rig.running import run
 
 
 def make_cpufreq(folder: Path, *, cpus: int = 2) -> Path:
@@ -36,7 +37,7 @@ def governors_now(sysfs: Path) -> set[str]:
     return {path.read_text().strip() for path in files}
 
 
-def test_governor_is_put_back_as_it_was_also_after_a_killed_rig(tmp_path: Path) -> None:
+def test_governor_is_restored_also_after_a_killed_rig(tmp_path: Path) -> None:
     sysfs = make_cpufreq(tmp_path / "cpu")
     governors = Governors(tmp_path / JOURNAL, sysfs)
     assert governors.known == ("schedutil", "performance")
@@ -82,7 +83,7 @@ def test_damaged_journal_of_governors_is_named_and_kept(tmp_path: Path, journal:
     assert (tmp_path / JOURNAL).read_bytes() == journal
 
 
-def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:
+def test_interrupted_measurement_restores_governors(tmp_path: Path) -> None:
     sysfs = make_cpufreq(tmp_path / "cpu")
     paths = Paths(checkout=find_paths().checkout, state=tmp_path)
 
@@ -106,7 +107,7 @@ def test_interrupted_measuring_puts_governors_back(tmp_path: Path) -> None:
     assert governors_now(sysfs) == {"schedutil"}
 
 
-def test_missing_cyclictest_is_said_with_its_package(
+def test_missing_cyclictest_is_an_error_that_names_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -119,6 +120,13 @@ def test_missing_cyclictest_is_said_with_its_package(
     asyncio.run(ask())
 
 
+NO_REALTIME = (
+    *("prlimit", "--rtprio=0:0"),
+    *(("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice") if os.geteuid() == 0 else ()),
+)
+"""Begins the command line of a program that may not be real-time."""
+
+
 def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:
     """Runs the measuring program on this machine; returns a line for each word."""
     program = str(find_paths().latency_program)
@@ -127,14 +135,11 @@ def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:
 
 
 def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
-    drop = (
-        ("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice") if os.geteuid() == 0 else ()
-    )
     series = [
         Series(kind=Kind.WAIT, wait="nanosleep", request_ns=US, count=3, fifo=fifo)
         for fifo in (1, 0)
     ]
-    lines = run_here(*(each.word for each in series), wrapper=("prlimit", "--rtprio=0:0", *drop))
+    lines = run_here(*(wait.word for wait in series), wrapper=NO_REALTIME)
     refused, measured = map(reading_of, series, lines)
     assert refused.refused == "sched_setscheduler(SCHED_FIFO)"
     assert refused.why == "Operation not permitted"
@@ -146,31 +151,24 @@ def test_process_that_may_not_be_real_time_measures_the_rest() -> None:
 def test_run_of_a_user_without_rights_measures_the_rest_and_says_what_is_missing(
     tmp_path: Path,
 ) -> None:
-    drop = ["setpriv", "--bounding-set=-sys_nice"] if os.geteuid() == 0 else []
-    command = [*drop, "prlimit", "--rtprio=0:0", str(find_paths().checkout / "rig" / "rig")]
-    done = subprocess.run(
-        [*command, "latency", "--quick", "--no-color", "--out", str(tmp_path / "out")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    words = ("latency", "--quick", "--no-color", "--out", tmp_path / "out")
+    done = run(*NO_REALTIME, find_paths().checkout / "rig" / "rig", *words, timeout=300)
     assert done.returncode == 0, done.stderr
-    text = (tmp_path / "out" / "latency.json").read_bytes()
-    (machine,) = msgspec.json.decode(text, type=LatencyReport).machines
-    refused = [each for each in machine.readings if each.refused]
+    report = (tmp_path / "out" / "latency.json").read_bytes()
+    (machine,) = msgspec.json.decode(report, type=LatencyReport).machines
+    refused = [reading for reading in machine.readings if reading.refused]
     assert refused
-    assert all(each.series.fifo for each in refused)
-    assert any(each.statistics for each in machine.of(Section.TABLE))
+    assert all(reading.series.fifo for reading in refused)
+    assert any(reading.statistics for reading in machine.of(Section.TABLE))
     assert machine.cyclictest == []
     assert "missing on host: sched_setscheduler(SCHED_FIFO): Operation not permitted" in done.stdout
     assert "missing on host: cyclictest " in done.stdout
-    assert any("ulimit -r" in said for said in machine.missing)
+    assert any("ulimit -r" in line for line in machine.missing)
     page = (tmp_path / "out" / "latency.html").read_text(encoding="utf-8")
     assert "Operation not permitted" in page
 
 
-def test_waits_here_are_never_early_and_readings_cost_something() -> None:
+def test_waits_on_this_machine_are_never_early_and_clock_readings_take_time() -> None:
     lines = run_here(
         "audit",
         "wait:wait=clock_nanosleep,request_ns=100000,count=20,eaters=1,slack_ns=1",
@@ -192,12 +190,9 @@ def test_waits_here_are_never_early_and_readings_cost_something() -> None:
     assert limited["count"] < 100_000
 
 
-def test_program_that_makes_no_sense_of_a_word_measures_nothing() -> None:
-    program = str(find_paths().latency_program)
-    done = subprocess.run(
-        [program, "audit", "wait:wait=usleep,count=1"], capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, b"")
+def test_measuring_program_refuses_an_unknown_wait() -> None:
+    done = run(find_paths().latency_program, "audit", "wait:wait=usleep,count=1")
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Path) -> None:
@@ -206,21 +201,21 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
     command = [str(checkout / "rig" / "rig"), "latency", "--quick", "--no-color"]
     # A shell makes its background jobs ignore SIGINT, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run = subprocess.Popen(
+    latency = subprocess.Popen(
         [*command, "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    assert run.stderr is not None
-    for line in run.stderr:
+    assert latency.stderr is not None
+    for line in latency.stderr:
         if line.startswith("measuring host"):
             break
-    run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=30)
-    assert run.returncode == 130
-    assert "interrupted" in said
+    latency.send_signal(signal.SIGINT)
+    _, errors = latency.communicate(timeout=30)
+    assert latency.returncode == 130
+    assert "interrupted" in errors
     assert not out.exists()
     processes = [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
-    assert not [p for p in processes if stat_of(p)[3:4] == [str(run.pid)] and is_running(p)]
+    assert not [p for p in processes if stat_of(p)[3:4] == [str(latency.pid)] and is_running(p)]

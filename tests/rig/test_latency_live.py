@@ -14,7 +14,6 @@ from delayrig.features.latency import rows
 from delayrig.features.latency.explain import MARK, doubt_of, marked
 from delayrig.features.latency.guest_place import rehearsal_of, with_windows
 from delayrig.features.latency.page import latency_page
-from delayrig.features.latency.place import PlaceFacts
 from delayrig.features.latency.profile import (
     measured_cpus,
     parse_guest,
@@ -22,7 +21,7 @@ from delayrig.features.latency.profile import (
     parse_live_guests,
 )
 from delayrig.features.latency.result import Cyclic, Section, write_report
-from delayrig.features.latency.run import LatencyRequest, resumed
+from delayrig.features.latency.run import resumed
 from delayrig.features.latency.series_plan import QUICK, programme
 from delayrig.features.latency.wakeup import (
     Lateness,
@@ -39,17 +38,15 @@ from delayrig.plan.machines import CORE_MIPS_USED_MAX
 from delayrig.subjects.subject import Subject
 
 from tests.rig.event_builders import made
-from tests.rig.measured import MS, US, S, behind_reading, full_machine, live_machine, make_report
-
-LIVE = PlaceFacts(
-    name="10:40",
-    lane="live",
-    arch="x86_64",
-    mips=10,
-    cpus=(0, 1),
-    core_mips=(10, 40),
-    usual_slack_ns=50 * US,
-    governors=("performance", "ondemand"),
+from tests.rig.measured import (
+    LIVE,
+    MS,
+    S,
+    behind_reading,
+    full_machine,
+    latency_request,
+    live_machine,
+    make_report,
 )
 
 
@@ -65,7 +62,7 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
     assert "too slow" not in parse_live_guest("10:40").about
 
 
-def test_live_guest_takes_the_words_of_the_other_lane() -> None:
+def test_live_guest_has_the_options_of_the_virtual_lane() -> None:
     guest = parse_live_guest("10:40/nohz_full=1/no-rt")
     assert (guest.kernel_words, guest.first_cpu) == (("nohz_full=1",), 1)
     assert guest.spec_lines == ("realtime_denied 1",)
@@ -76,7 +73,7 @@ def test_live_guest_takes_the_words_of_the_other_lane() -> None:
 
 
 @pytest.mark.parametrize(
-    ("guest", "said"),
+    ("guest", "message"),
     [
         ("speeds", "is a set of guests of the virtual lane"),
         ("mt8174", "unknown machine 'mt8174'"),
@@ -90,13 +87,13 @@ def test_live_guest_takes_the_words_of_the_other_lane() -> None:
         ("x86_64/0", "'0' is no speed"),
     ],
 )
-def test_live_guest_that_makes_no_sense_is_refused_with_a_remedy(guest: str, said: str) -> None:
-    with pytest.raises(BadInputError, match=re.escape(said)) as error:
+def test_invalid_live_guest_is_refused_with_a_remedy(guest: str, message: str) -> None:
+    with pytest.raises(BadInputError, match=re.escape(message)) as error:
         parse_live_guest(guest)
     assert error.value.hint
 
 
-def test_cores_are_measured_in_turn_where_asked() -> None:
+def test_measured_cpus_are_the_first_all_or_the_chosen_core() -> None:
     guest = parse_live_guest("10:40/nohz_full=1")
     assert measured_cpus(guest, all_cores=True, core=None) == (1, 0)
     assert measured_cpus(guest, all_cores=False, core=None) == (1,)
@@ -107,21 +104,20 @@ def test_cores_are_measured_in_turn_where_asked() -> None:
     assert "it has 2 of them" in error.value.hint
 
 
-def test_time_is_real_so_that_a_slow_guest_measures_loaded_waits_of_a_second() -> None:
-    series = programme(LIVE, QUICK, low_resolution=False)
-    loaded = [each for each in series if each.section is Section.JITTER and each.eaters]
-    assert {each.request_ns for each in loaded} == {10 * MS, 100 * MS, S}
-    assert {each.governor for each in series if each.section is Section.POWER} == {
-        "performance",
-        "ondemand",
-    }
-    table = [each for each in series if each.section is Section.TABLE]
-    assert {each.cpu for each in table} == {0, 1}
-    assert all(each.limit_ms for each in table)
+def test_slow_live_guest_measures_loaded_waits_of_up_to_a_second() -> None:
+    found = programme(LIVE, QUICK, low_resolution=False)
+    table, jitter, power = (
+        [series for series in found if series.section is section]
+        for section in (Section.TABLE, Section.JITTER, Section.POWER)
+    )
+    assert {series.request_ns for series in jitter if series.eaters} == {10 * MS, 100 * MS, S}
+    assert {series.governor for series in power} == {"performance", "ondemand"}
+    assert {series.cpu for series in table} == {0, 1}
+    assert all(series.limit_ms for series in table)
 
 
-def test_rehearsal_is_short_and_says_each_thing_once() -> None:
-    words = [each.word for each in programme(LIVE, QUICK, low_resolution=True)]
+def test_rehearsal_is_short_and_repeats_no_series() -> None:
+    words = [series.word for series in programme(LIVE, QUICK, low_resolution=True)]
     rehearsed = rehearsal_of(words)
     assert len(rehearsed) == len(set(rehearsed)) <= len(words)
     for word in rehearsed:
@@ -146,7 +142,7 @@ def window(number: int, *, kept: bool) -> Window:
 
 
 def left_with(*windows: Window) -> Left:
-    """Returns what a guest left whose clock is one second behind this machine's."""
+    """Returns what a guest left; its clock is one second behind that of the host."""
     begin, end = (
         ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
     )
@@ -154,7 +150,7 @@ def left_with(*windows: Window) -> Left:
     return Left(entries={}, clock=clock, trace=encode_events(windows))
 
 
-def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() -> None:
+def test_series_has_the_windows_of_its_time_by_the_hosts_clock() -> None:
     left = left_with(*(window(number, kept=number != 3) for number in range(8)))
     for began_ms, ended_ms, not_kept in ((110, 290, 0), (210, 310, 1)):
         line = {"began_ns": began_ms * MS, "ended_ns": ended_ms * MS}
@@ -162,7 +158,7 @@ def test_each_series_has_the_windows_of_its_own_time_by_this_machines_clock() ->
     assert with_windows({"resolution_ns": 1}, left) == {"resolution_ns": 1}
 
 
-def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> None:
+def test_series_in_which_the_host_fell_behind_are_marked_and_counted() -> None:
     assert marked("1.0", behind_reading(), None) == f"1.0{MARK}"
     assert marked("1.0", behind_reading(not_kept=0), None) == "1.0"
     assert doubt_of([behind_reading(not_kept=0)], []) == ""
@@ -173,7 +169,7 @@ def test_series_in_which_this_machine_fell_behind_are_marked_and_counted() -> No
     assert "measure again" in doubt_of([behind_reading()], [])
 
 
-def test_report_names_the_lane_everywhere_and_what_is_in_doubt() -> None:
+def test_report_names_the_live_lane_and_the_series_in_doubt() -> None:
     machine = live_machine()
     (row,) = rows.place_rows([machine]).whole_rows()
     assert row.values[:2] == ["live 10:40", "live"]
@@ -201,7 +197,7 @@ def test_guests_of_the_virtual_lane_are_named_with_it_and_have_no_doubts() -> No
     ("least", "mean", "most", "wrong"),
     [(1, 2, 3, False), (1, 1, 1, False), (450, 2**54, -46, True), (-1, 2, 3, True)],
 )
-def test_figures_of_cyclictest_that_cannot_be_are_seen(
+def test_impossible_figures_of_cyclictest_are_recognised(
     least: int, mean: int, most: int, wrong: bool
 ) -> None:
     figures = {"cycles": 9, "min_ns": least, "mean_ns": mean, "max_ns": most}
@@ -209,22 +205,12 @@ def test_figures_of_cyclictest_that_cannot_be_are_seen(
     assert read.contradicts_itself is wrong
 
 
-def test_machines_that_were_measured_in_full_are_taken_up_by_the_same_command(
+def test_same_command_resumes_with_the_machines_that_were_measured_in_full(
     tmp_path: Path,
 ) -> None:
-    cut_off = msgspec.structs.replace(
-        make_report(live_machine(), complete=False), rig_version=__version__
-    )
-    request = LatencyRequest(
-        guests=(),
-        all_cores=False,
-        core=None,
-        host_cpus=(),
-        quick=True,
-        jobs=1,
-        out=tmp_path,
-        argv=cut_off.argv,
-    )
+    report = make_report(live_machine(), complete=False)
+    cut_off = msgspec.structs.replace(report, rig_version=__version__)
+    request = latency_request(tmp_path, argv=cut_off.argv)
     assert resumed(request) == {}
     write_report(cut_off, tmp_path)
     assert resumed(request) == {"10:40": live_machine()}
@@ -273,12 +259,12 @@ def test_guest_rehearses_with_fewer_sleeps_and_needs_no_emulator() -> None:
     assert "count=5," in text
 
 
-def test_change_is_told_for_each_governor() -> None:
+def test_report_has_the_change_of_each_governor() -> None:
     assert REPORT.change("ondemand") == pytest.approx((0.3, 0.3))
     assert REPORT.change("performance") == pytest.approx((1.04, 1.04))
 
 
-def test_chart_is_an_svg_that_says_its_figures() -> None:
+def test_chart_is_an_svg_with_its_figures() -> None:
     svg = wakeup_chart(REPORT).svg_file()
     assert ET.fromstring(svg).tag.endswith("svg")
     assert b"ondemand, 2 eaters: 360 us" in svg

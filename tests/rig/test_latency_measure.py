@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order in which places are measured, and what is kept of them."""
+"""The order in which places are measured, and when their results are saved."""
 
 import asyncio
 from collections import Counter
@@ -15,18 +15,10 @@ from delayrig.features.latency import guest_place, run
 from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
 from delayrig.features.latency.profile import GuestProfile, parse_guests
 from delayrig.features.latency.result import FILE_NAME, LatencyReport, MachineReport
-from delayrig.features.latency.run import LatencyRequest, measure_place, run_latency
+from delayrig.features.latency.run import measure_place, run_latency
 
-from tests.rig.measured import make_machine
+from tests.rig.measured import LIVE, latency_request, make_machine
 
-LIVE = PlaceFacts(
-    name="10:40",
-    lane="live",
-    arch="x86_64",
-    mips=10,
-    cpus=(0, 1),
-    governors=("performance", "ondemand"),
-)
 REFUSED: Line = {"refused": "a call", "why": "a reason"}
 FACTS: Line = {
     "resolution_ns": 1,
@@ -42,16 +34,16 @@ AUDIT: Line = dict.fromkeys(("clock_read_ps", "clock_call_ps", "loop_ps", "clock
 
 @dataclass(slots=True)
 class FakePlace:
-    """A place that refuses every series, and records under which governor each was asked for."""
+    """A place that refuses every series and records it with the governor at that time."""
 
     facts: PlaceFacts
     governor: str = ""
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
 
     async def measure(self, words: Sequence[str]) -> list[Line]:
         if words[0].startswith("facts:"):
             return [FACTS, AUDIT, REFUSED]
-        self.asked += [(self.governor, word) for word in words]
+        self.requests += [(self.governor, word) for word in words]
         return [{**REFUSED, "why": f"governor {self.governor!r}"} for _ in words]
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
@@ -64,9 +56,9 @@ class FakePlace:
 def test_only_the_series_of_a_governor_run_under_it() -> None:
     place = FakePlace(LIVE)
     found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
-    asked = [(each.series.governor, each.series.word) for each in found.readings]
-    assert place.asked == asked
-    governors = [governor for governor, _ in asked]
+    requests = [(reading.series.governor, reading.series.word) for reading in found.readings]
+    assert place.requests == requests
+    governors = [governor for governor, _ in requests]
     assert governors[-1] == "", "the tables of the other CPU come last"
     assert set(governors) == {"", *LIVE.governors}
 
@@ -74,7 +66,7 @@ def test_only_the_series_of_a_governor_run_under_it() -> None:
 def test_refused_series_are_counted_by_call_and_reason() -> None:
     place = FakePlace(LIVE)
     found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
-    for governor, count in Counter(governor for governor, _ in place.asked).items():
+    for governor, count in Counter(governor for governor, _ in place.requests).items():
         said = f"a call: governor {governor!r} ({count} series were not measured)"
         assert said in found.missing
 
@@ -91,32 +83,23 @@ def names_in(out: Path) -> list[str]:
     return [machine.name for machine in report.machines]
 
 
-def test_guest_that_ends_before_an_earlier_one_is_kept_at_once(
+def test_result_of_a_guest_is_saved_as_soon_as_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, quick = "x86_64/16", "x86_64/1000"
-    is_kept: list[list[str]] = []
+    saved_before_slow: list[list[str]] = []
 
     async def measured(profile: GuestProfile, **_: object) -> MachineReport:
         if profile.name == slow:
             for _turn in range(9):
                 await asyncio.sleep(0)
-            is_kept.append(names_in(tmp_path))
+            saved_before_slow.append(names_in(tmp_path))
         return make_machine(profile.name, lane="virtual")
 
     monkeypatch.setattr(run, "measure_place", measured)
     monkeypatch.setattr(run, "_write_pages", Mock())
     monkeypatch.setattr(guest_place, "open_guest", AsyncMock(side_effect=lambda guest, *_: guest))
-    request = LatencyRequest(
-        guests=parse_guests((slow, quick)),
-        all_cores=False,
-        core=None,
-        host_cpus=(),
-        quick=True,
-        jobs=2,
-        out=tmp_path,
-        argv=[],
-    )
+    request = latency_request(tmp_path, guests=parse_guests((slow, quick)), jobs=2)
     asyncio.run(run_latency(request, find_paths(), Mock()))
-    assert is_kept == [[quick]]
+    assert saved_before_slow == [[quick]]
     assert names_in(tmp_path) == [slow, quick]

@@ -23,7 +23,7 @@ OURS = BUILT.flashrom_build / "lib" / LIBRARY
 
 @pytest.fixture
 def paths(paths: Paths) -> Paths:
-    """Skips the test if the programs of this build are not there."""
+    """Returns the paths; skips the test if the programs are not built."""
     if not BUILT.library_client.is_file() or not OURS.is_file():
         pytest.skip("the library client and the library are not built")
     return paths
@@ -35,7 +35,7 @@ def find(name: str, paths: Paths) -> Subject | None:
 
 
 def provide(name: str, paths: Paths) -> Subject:
-    """Provides the library, which is there."""
+    """Provides the library, which must exist."""
     library = find(name, paths)
     assert library is not None
     return library
@@ -89,7 +89,7 @@ def test_delay_function_of_a_stripped_library_is_found_in_its_code(
     assert askable_functions(stripped) == [Askable(whole.delay_address)]
 
 
-def test_canary_is_a_library_of_its_own(paths: Paths) -> None:
+def test_canary_has_another_library_than_ours(paths: Paths) -> None:
     canary, ours = provide("canary:bus", paths), provide("bundled", paths)
     assert canary.program_sha256 != ours.program_sha256
     assert canary.delay_address is not None

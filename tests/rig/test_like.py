@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from delayrig.base.errors import ExitCode
 from delayrig.features.like.cell import ITS_DRIVERS
-from delayrig.main import main
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.like_reports import REPORTS, Reported, banner, cpuinfo, cpupower, lscpu
+from tests.rig.running import answer_of, refusal_of
 
-EACH = pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
+EACH_REPORT = pytest.mark.parametrize("report", REPORTS.values(), ids=list(REPORTS))
 
 FALSE_GUESSES = {
     "a sentence about flashrom": "I ran flashrom -p and it did not work; isn't that odd?\n",
@@ -27,60 +25,56 @@ FALSE_GUESSES = {
 }
 
 
-def answer(folder: Path, text: str, *options: str) -> dict[str, Any]:
-    done = liked(folder, text, "--json", *options)
-    assert done.exit_code == ExitCode.PASS, done.output
-    found: dict[str, Any] = json.loads(done.stdout)
+def write_report(folder: Path, text: str) -> Path:
+    report = folder / "report.txt"
+    report.write_text(text, encoding="utf-8")
+    return report
+
+
+def like(folder: Path, text: str, *options: str) -> dict[str, Any]:
+    """Returns the answer of `rig/rig like` about a report of this text."""
+    answer = answer_of("like", write_report(folder, text), "--json", *options)
+    found: dict[str, Any] = json.loads(answer)
     return found
 
 
-def liked(folder: Path, text: str, *options: str) -> Result:
-    report = folder / "report.txt"
-    report.write_text(text, encoding="utf-8")
-    return CliRunner().invoke(main, ["like", str(report), *options])
-
-
-@EACH
-def test_line_is_that_of_the_report_and_line_and_plan_have_its_cells(
+@EACH_REPORT
+def test_command_fits_the_report_and_lists_the_same_cells_as_its_plan(
     tmp_path: Path, report: Reported
 ) -> None:
     plan = tmp_path / "like.toml"
-    found = answer(tmp_path, report.text, "--plan-out", str(plan))
-    assert ",".join(each["what"] for each in found["not_told"]) == report.open
+    found = like(tmp_path, report.text, "--plan-out", str(plan))
+    assert ",".join(question["what"] for question in found["not_told"]) == report.open
     assert shlex.join(found["line"]) == f"rig/rig try {report.words}"
     for words in (found["line"][1:], ["run", "--plan", str(plan)]):
-        listed = CliRunner().invoke(main, [*words, "--dry-run"])
-        assert listed.exit_code == ExitCode.PASS, listed.output
-        assert listed.stdout.split() == found["cells"]
+        assert answer_of(*words, "--dry-run").split() == found["cells"]
 
 
-@EACH
-def test_search_for_what_failed_is_one_that_find_takes(tmp_path: Path, report: Reported) -> None:
-    found = answer(tmp_path, report.text)
+@EACH_REPORT
+def test_suggested_search_is_a_valid_command(tmp_path: Path, report: Reported) -> None:
+    found = like(tmp_path, report.text)
     search = found["search"]
     is_searched = {"verify failed", "erase failed"} & set(found["symptoms"])
     assert bool(search) == (bool(is_searched) and "--lane live" not in report.words)
     if search:
-        done = CliRunner().invoke(main, [*search[1:], "--dry-run"])
-        assert done.exit_code == ExitCode.PASS, done.output
+        answer_of(*search[1:], "--dry-run")
 
 
-def test_clock_of_a_moment_is_no_highest_clock_and_a_hint(tmp_path: Path) -> None:
-    found = answer(tmp_path, banner("1.3.0", "x86_64") + cpuinfo("cpu MHz\t\t: 1800.057"))
+def test_current_clock_sets_no_speed_but_is_a_hint(tmp_path: Path) -> None:
+    found = like(tmp_path, banner("1.3.0", "x86_64") + cpuinfo("cpu MHz\t\t: 1800.057"))
     assert "--mips" not in found["line"]
-    why = next(each["why"] for each in found["not_told"] if each["what"] == "speed")
+    why = next(item["why"] for item in found["not_told"] if item["what"] == "speed")
     assert "1800.057 MHz when it was asked (report.txt:3) is like --mips 1000" in why
 
 
 @pytest.mark.parametrize("text", FALSE_GUESSES.values(), ids=list(FALSE_GUESSES))
-def test_what_is_not_certain_is_no_option(tmp_path: Path, text: str) -> None:
-    done = liked(tmp_path, text + banner("1.4.0", "x86_64"), "--json")
-    words = json.loads(done.stdout)["line"]
+def test_uncertain_facts_set_no_option(tmp_path: Path, text: str) -> None:
+    words = like(tmp_path, text + banner("1.4.0", "x86_64"))["line"]
     assert not {"--job", "--programmer", "--machine", "--lane"} & set(words)
     assert "--cores 1" not in " ".join(words)
 
 
-def test_every_programmer_of_our_own_flashrom_is_known_to_be_one() -> None:
+def test_every_programmer_of_our_flashrom_is_known() -> None:
     source = (CHECKOUT / "flashrom/programmers/programmer.c").read_text()
     assert sorted(re.findall(r"&(\w+)_driver,", source)) == list(ITS_DRIVERS)
 
@@ -89,23 +83,20 @@ def test_attachments_of_one_report_are_read_together(tmp_path: Path) -> None:
     log, cpus = tmp_path / "log", tmp_path / "cpus"
     log.write_text(banner("v1.4.0", "x86_64"), encoding="utf-8")
     cpus.write_text(lscpu("x86_64", 2, ("Some CPU", 2, "900.0")), encoding="utf-8")
-    done = CliRunner().invoke(main, ["like", str(log), str(cpus)])
-    assert done.stdout.startswith("rig/rig try debian:trixie --mips 1000 --cores 2 --arch x86_64\n")
-    assert "\n  --cores 2: 2 CPUs (cpus:2)\n" in done.stdout
+    answer = answer_of("like", log, cpus)
+    assert answer.startswith("rig/rig try debian:trixie --mips 1000 --cores 2 --arch x86_64\n")
+    assert "\n  --cores 2: 2 CPUs (cpus:2)\n" in answer
 
 
 def test_values_that_contradict_each_other_are_named_with_their_places(tmp_path: Path) -> None:
     text = banner("v1.3.0", "x86_64") + banner("v1.4.0", "x86_64")
-    assert (
-        "  flashrom: 1.3.0 (report.txt:1) and 1.4.0 (report.txt:2);" in liked(tmp_path, text).stdout
-    )
+    answer = answer_of("like", write_report(tmp_path, text))
+    assert "  flashrom: 1.3.0 (report.txt:1) and 1.4.0 (report.txt:2);" in answer
 
 
-def test_file_that_tells_nothing_or_is_no_text_is_refused(tmp_path: Path) -> None:
-    for text, said in (
+def test_file_without_facts_or_text_is_refused(tmp_path: Path) -> None:
+    for text, message in (
         ("It does not work.\n", "nothing that flashrom, lscpu"),
         ("\x7fELF\0\0", "is no text of a report"),
     ):
-        done = liked(tmp_path, text)
-        assert done.exit_code == ExitCode.BAD_INPUT
-        assert said in done.stderr
+        assert message in refusal_of("like", write_report(tmp_path, text))

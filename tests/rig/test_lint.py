@@ -17,6 +17,7 @@ from delayrig.base.paths import find_paths
 
 from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
+from tests.rig.running import run
 
 CONFIG = CHECKOUT / "rig" / "pyproject.toml"
 PRODUCT_FOLDERS = {"emulators", "flashrom", "images"}
@@ -36,7 +37,8 @@ def tool(name: str) -> str:
 
 
 def answer(*command: str) -> tuple[int, str]:
-    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    """Runs a command in the checkout; returns its exit code and output."""
+    done = run(*command, cwd=CHECKOUT)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -61,7 +63,7 @@ def our_files() -> list[Path]:
     )
 
 
-def holders_of(pattern: re.Pattern[str]) -> list[str]:
+def lines_with(pattern: re.Pattern[str]) -> list[str]:
     """Returns each line of our files that matches the pattern, with its place."""
     return [
         f"{path.relative_to(CHECKOUT)}:{number}: {line.strip()}"
@@ -71,38 +73,33 @@ def holders_of(pattern: re.Pattern[str]) -> list[str]:
     ]
 
 
-def test_checkout_has_files_to_look_at() -> None:
+def test_our_files_contain_known_ones_and_no_state() -> None:
     names = {str(path.relative_to(CHECKOUT)) for path in our_files()}
     known = {"rig/rig", "rig/delayrig/model/cell.py", "meson.build", "tests/rig/test_lint.py"}
     assert known <= names
     assert not [name for name in names if name.startswith((".rig/", ".git/"))]
 
 
-def test_no_room_imports_one_above_it_and_nothing_is_in_a_circle() -> None:
-    code, said = answer(tool("lint-imports"), "--config", str(CONFIG), "--no-cache")
-    assert code == 0, said
+LINTERS = {
+    "lint-imports": ["--config", str(CONFIG), "--no-cache"],
+    "ruff check": ["--config", str(CONFIG), *PYTHON_FOLDERS],
+    "ruff format": ["--check", "--config", str(CONFIG), *PYTHON_FOLDERS],
+    "mypy": ["--strict", "--config-file", str(CONFIG), *PYTHON_FOLDERS],
+}
 
 
-def test_ruff_finds_nothing() -> None:
-    code, said = answer(tool("ruff"), "check", "--config", str(CONFIG), *PYTHON_FOLDERS)
-    assert code == 0, said
-
-
-def test_ruff_would_format_nothing() -> None:
-    code, said = answer(tool("ruff"), "format", "--check", "--config", str(CONFIG), *PYTHON_FOLDERS)
-    assert code == 0, said
-
-
-def test_mypy_finds_nothing() -> None:
-    code, said = answer(tool("mypy"), "--strict", "--config-file", str(CONFIG), *PYTHON_FOLDERS)
-    assert code == 0, said
+@pytest.mark.parametrize("command", LINTERS)
+def test_linter_finds_nothing_in_python(command: str) -> None:
+    name, *words = command.split()
+    code, output = answer(tool(name), *words, *LINTERS[command])
+    assert code == 0, output
 
 
 def test_clang_format_would_change_nothing() -> None:
     sources = [str(path) for path in our_files() if path.suffix in (".c", ".h")]
     assert sources
-    code, said = answer(tool("clang-format"), "--dry-run", "-Werror", *sources)
-    assert code == 0, said
+    code, output = answer(tool("clang-format"), "--dry-run", "-Werror", *sources)
+    assert code == 0, output
 
 
 def last_changed(commits: int) -> set[Path]:
@@ -110,9 +107,9 @@ def last_changed(commits: int) -> set[Path]:
     if not (CHECKOUT / ".git").exists() or shutil.which("git") is None:
         return set()
     log = ("log", f"--max-count={commits}", "--format=", "--name-only", "-z")
-    words = (log, ("diff", "--name-only", "-z", "HEAD"))
-    texts = [answer("git", *each)[1] for each in words]
-    return {CHECKOUT / name.strip() for text in texts for name in text.split("\0")}
+    diff = ("diff", "--name-only", "-z", "HEAD")
+    names = "\0".join(answer("git", *words)[1] for words in (log, diff)).split("\0")
+    return {CHECKOUT / name.strip() for name in names}
 
 
 @pytest.mark.bounds(commits=(20, 0))
@@ -122,33 +119,33 @@ def test_clang_tidy_finds_nothing(bound: Bound) -> None:
     The quick tier checks only what the last commits changed, because all sources take four minutes.
     A clean source is checked again only if it, a header or a setting changes.
     """
-    build, seen = find_paths().build, find_paths().state / "tests" / "clang-tidy"
+    build, marks = find_paths().build, find_paths().state / "tests" / "clang-tidy"
     sources = [path for path in our_files() if path.suffix == ".c" and is_product(path)]
     assert sources
-    seen.mkdir(parents=True, exist_ok=True)
-    clean = {path: seen / digest for path, digest in tidy_digests(sources).items()}
+    marks.mkdir(parents=True, exist_ok=True)
+    clean = {path: marks / digest for path, digest in tidy_digests(sources).items()}
     clang_tidy = (tool("clang-tidy"), "-p", str(build), "--quiet")
 
-    def look(path: Path) -> str:
-        code, said = (0, "") if clean[path].exists() else answer(*clang_tidy, str(path))
+    def findings_in(path: Path) -> str:
+        code, output = (0, "") if clean[path].exists() else answer(*clang_tidy, str(path))
         if code == 0:
             clean[path].touch()
-        return said if code != 0 else ""
+        return output if code != 0 else ""
 
     recent = last_changed(bound("commits")) if bound("commits") else set()
-    looked_at = [path for path in sources if path in recent or not recent]
+    checked = [path for path in sources if path in recent or not recent]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(look, looked_at))
-    assert [said for said in found if said] == []
-    for stale in set(seen.iterdir()) - set(clean.values()):
+        found = list(pool.map(findings_in, checked))
+    assert [output for output in found if output] == []
+    for stale in set(marks.iterdir()) - set(clean.values()):
         stale.unlink()
 
 
 def tidy_digests(sources: list[Path]) -> dict[Path, str]:
     """Returns by source a digest of it, of all headers, and of the settings of clang-tidy."""
     shared = hashlib.sha256((find_paths().build / "compile_commands.json").read_bytes())
-    told = [path for path in our_files() if path.name == ".clang-tidy" or path.suffix == ".h"]
-    for path in (*told, Path(tool("clang-tidy")), CHECKOUT / "tests" / "requirements.lock"):
+    files = [path for path in our_files() if path.name == ".clang-tidy" or path.suffix == ".h"]
+    for path in (*files, Path(tool("clang-tidy")), CHECKOUT / "tests" / "requirements.lock"):
         shared.update(b"%s\0%s\0" % (bytes(path), path.read_bytes()))
     digests = {}
     for path in sources:
@@ -158,7 +155,7 @@ def tidy_digests(sources: list[Path]) -> dict[Path, str]:
     return digests
 
 
-def test_changed_source_or_setting_is_looked_at_by_clang_tidy_again(tmp_path: Path) -> None:
+def test_changed_source_has_another_clang_tidy_digest(tmp_path: Path) -> None:
     source = tmp_path / "a.c"
     source.write_text("int a;\n", encoding="utf-8")
     first = tidy_digests([source])
@@ -181,32 +178,32 @@ def test_every_source_file_names_its_licence() -> None:
         if content and (path.suffix in SOURCE_SUFFIXES or content.startswith(b"#!"))
     }
     assert CHECKOUT / "rig" / "rig" in sources
-    bare = [
+    without_licence = [
         str(path.relative_to(CHECKOUT))
         for path, text in sources.items()
         if SPDX not in "\n".join(text.splitlines()[:3])
     ]
-    assert bare == []
+    assert without_licence == []
 
 
 def test_no_file_names_this_machines_package_archive() -> None:
     apt = shutil.which("apt-get")
     if apt is None:
         pytest.skip("no apt here")
-    _, said = answer(apt, "indextargets", "--format", "$(SITE)")
-    hosts = {urlsplit(site).hostname for site in said.split()} - LOOPBACK
+    _, sites = answer(apt, "indextargets", "--format", "$(SITE)")
+    hosts = {urlsplit(site).hostname for site in sites.split()} - LOOPBACK
     for host in sorted(host for host in hosts if host is not None):
-        assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])")) == []
+        assert lines_with(re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])")) == []
 
 
 def test_no_file_names_the_folder_of_this_checkout() -> None:
     # A path of a single name, such as /src, would match unrelated text.
     if len(CHECKOUT.parts) > 2:
-        assert holders_of(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []
+        assert lines_with(re.compile(rf"(?<![\w.-]){re.escape(str(CHECKOUT))}(?![\w-])")) == []
 
 
 def test_no_file_has_a_conflict_marker() -> None:
     # They are built from parts, so that this file does not match.
     markers = ("<" * 7, "|" * 7, ">" * 7)
     any_of_them = "|".join(re.escape(marker) for marker in markers)
-    assert holders_of(re.compile(rf"^(?:{any_of_them})(?: |$)")) == []
+    assert lines_with(re.compile(rf"^(?:{any_of_them})(?: |$)")) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of the live lane that need no guest: clock, line to the agent, trace, machines, hazards."""
+"""Parts of the live lane that need no guest: clock, connection to the agent, trace, hazards."""
 
 import asyncio
 import itertools
@@ -52,52 +52,53 @@ def test_rate_bounds_hold_and_a_clock_that_stands_still_is_a_lost_guest() -> Non
         GuestClock(begin=reading(0, 5), end=reading(9, 5))
 
 
-async def talk(
+async def host_answer(
     agent: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     host: Callable[[Line], Awaitable[Any]],
 ) -> Any:
+    """Runs a fake agent and the host's side of the line; returns what the host's side returns."""
     async with open_line() as line:
         reader, writer = await asyncio.open_connection("127.0.0.1", line.port)
-        speaking = asyncio.ensure_future(agent(reader, writer))
+        talking = asyncio.ensure_future(agent(reader, writer))
         try:
             return await host(line)
         finally:
-            speaking.cancel()
+            talking.cancel()
             writer.close()
 
 
 def test_narrowest_reading_is_taken() -> None:
     async def agent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = 0
+        requests = 0
         while await reader.readline():
-            asked += 1
-            await asyncio.sleep(0.02 if asked == 1 else 0)
-            writer.write(f"{asked}\n".encode())
+            requests += 1
+            await asyncio.sleep(0.02 if requests == 1 else 0)
+            writer.write(f"{requests}\n".encode())
 
-    found = asyncio.run(talk(agent, lambda line: line.read_clock()))
+    found = asyncio.run(host_answer(agent, lambda line: line.read_clock()))
     assert found.guest_ns != 1
     assert found.before_ns <= found.after_ns
 
 
 @pytest.mark.parametrize(
-    ("says", "hears"),
+    ("sent", "error"),
     [
         *((words, "the line to the guest broke") for words in (b"x" * 100_000, b"cut", b"")),
         (b"what?\n", "'what\\?' where 'ready' was due"),
         (None, "said nothing"),
     ],
 )
-def test_agent_that_floods_or_is_silent_is_a_lost_guest(says: bytes | None, hears: str) -> None:
+def test_agent_that_is_wrong_or_silent_is_a_lost_guest(sent: bytes | None, error: str) -> None:
     async def agent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if says is None:
+        if sent is None:
             await asyncio.sleep(60)
         else:
-            writer.write(says)
+            writer.write(sent)
             writer.close()
 
-    limit_s = 0.05 if says is None else 5
-    with pytest.raises(LostGuestError, match=hears):
-        asyncio.run(talk(agent, lambda line: line.expect("ready", limit_s)))
+    limit_s = 0.05 if sent is None else 5
+    with pytest.raises(LostGuestError, match=error):
+        asyncio.run(host_answer(agent, lambda line: line.expect("ready", limit_s)))
 
 
 def window(from_ms: int, short_ns: int = 0, *, kept: bool = True) -> Window:
@@ -120,7 +121,7 @@ def summary_of(trace: bytes, since_ns: int, until_ns: int) -> Pace:
     return needed(pace_events(trace, since_ns, until_ns), Pace)
 
 
-def test_window_far_off_its_speed_counts_where_it_touches_the_subjects_time() -> None:
+def test_window_counts_if_it_overlaps_the_subjects_time() -> None:
     trace = trace_of(
         window(0, 90 * MS, kept=False), window(100, 30 * MS, kept=False), window(200), window(300)
     )
@@ -146,7 +147,7 @@ def busy_at(from_ms: int, until_ms: int) -> Event:
 
 
 @pytest.mark.parametrize(
-    ("waits", "busy", "hidden"),
+    ("waits", "busy", "message"),
     [
         ([wait_at(250, 290)], [busy_at(600, 700)], ""),
         ([wait_at(250, 290)], [busy_at(190, 240), busy_at(600, 700)], ""),
@@ -155,34 +156,36 @@ def busy_at(from_ms: int, until_ms: int) -> Event:
         ([], [], "was not kept"),
     ],
 )
-def test_window_that_was_not_kept_hides_what_was_waited_in_it(
-    waits: list[ObservedWait], busy: list[Event], hidden: str
+def test_window_not_kept_is_a_fault_if_it_overlaps_every_wait_of_a_kind(
+    waits: list[ObservedWait], busy: list[Event], message: str
 ) -> None:
     windows = [window(at, 30 * MS * (at == 100), kept=at != 100) for at in range(0, 2000, 100)]
     fault = pace_fault([*busy, *pace_events(trace_of(*windows), 0, 2000 * MS)], waits)
-    assert bool(fault) == bool(hidden)
-    assert hidden in fault
+    assert bool(fault) == bool(message)
+    assert message in fault
 
 
-def test_host_that_fell_behind_often_had_another_machine_for_a_guest() -> None:
+def test_many_windows_not_kept_are_a_fault_whatever_they_overlap() -> None:
     windows = [window(at, 30 * MS * (at < 300), kept=at >= 300) for at in range(0, 2000, 100)]
     events = [busy_at(600, 700), *pace_events(trace_of(*windows), 0, 2000 * MS)]
     assert pace_fault(events, [wait_at(800, 900)]).startswith("3 of 20 windows")
 
 
-def test_changes_of_speed_are_events_but_for_those_of_governors() -> None:
+def test_speed_changes_are_events_and_those_of_governors_are_only_counted() -> None:
     change = made(Speed, t_ns=5, vcpu=1, from_kips=1, to_kips=2, why="control")
     by_governor = msgspec.structs.replace(change, why="governor")
     *changes, pace = pace_events(trace_of(change, by_governor), 0, 10)
     assert changes == [change]
     assert isinstance(pace, Pace)
     assert pace.governor_changes == 1
-    # The trace of a guest that was ended may end in half a line.
+
+
+def test_trace_of_an_ended_guest_may_end_within_a_line() -> None:
     trace = trace_of(window(0)) + b'{"ev":"window","t_'
     assert summary_of(trace, 0, 50 * MS).windows == 1
 
 
-def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
+def test_machines_can_be_read_and_are_scaled_to_the_budget_by_their_ratios() -> None:
     slow, fast = scaled_mips([60.0, 240.0], budget=100)
     assert slow + fast <= 100
     assert fast / slow == pytest.approx(4.0, abs=0.001)
@@ -191,7 +194,7 @@ def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ('schema = 1\nabout = "x"\ntier = []\n', "key 'tier' is empty"),
         ("[[tier]]\nname = 'a'\ncores = 9\nmips = 5\n", "key 'tier[0].cores' is 9"),
@@ -199,16 +202,16 @@ def test_machines_can_be_read_and_keep_their_ratios_or_their_speeds() -> None:
         ("[[tier]]\nname = 'a'\ncore = 1\nmips = 9\n", "unknown key 'tier[0].core'"),
     ],
 )
-def test_impossible_machine_is_refused_by_its_key(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_machine_is_refused_with_its_key(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "my.toml"
     path.write_text(text if "schema" in text else f'schema = 1\nabout = "x"\n{text}')
     with pytest.raises(BadInputError) as caught:
         find_machine(str(path))
     assert str(path) in caught.value.message
-    assert says in caught.value.message
+    assert message in caught.value.message
 
 
-def test_programs_of_a_live_guest_lie_at_the_same_addresses_each_time() -> None:
+def test_live_guest_boots_without_address_randomisation() -> None:
     """The delay plugin sees the addresses of the rehearsal. With others it finds no caller."""
     words = live_shape(2, 5000, "tsc", ["highres=off"]).kernel_words
     assert {"norandmaps", "highres=off", "rig.host_port=5000"} <= set(words)
@@ -225,35 +228,37 @@ def changes_of(word: str, count: int, cell: Cell = CELL) -> list[SpeedChange]:
     return list(itertools.islice(hazard.speed_changes(cell), count))
 
 
-def lived(ms: int, *events: Event) -> Artifacts:
-    began = made(SubjectStart, t_ns=0)
-    accepted = made(Accept, t_ns=10 * MS)
-    ended = made(SubjectEnd, t_ns=ms * MS)
-    return seen_of(began, accepted, ended, *events)
+def artifacts_of(ms: int, *events: Event) -> Artifacts:
+    """Returns the artifacts of a cell that took this time, with more events."""
+    start, end = made(SubjectStart, t_ns=0), made(SubjectEnd, t_ns=ms * MS)
+    return seen_of(start, made(Accept, t_ns=10 * MS), end, *events)
 
 
-OF_CORES = [
+LIVE_ONLY = [
     *("move:accept", "frequency:accept", "frequency-steps:5", "governor:ondemand", "smt:5"),
     *("steal:30", "hotplug:2", "hogs-each:4"),
 ]
-NO_SENSE = [
+INVALID = [
     *("move", "move:never", "move:accept+0", "move:-1", "frequency:accept,0"),
     *("frequency:accept,100", "frequency:accept,25,ramp=", "governor:fast", "smt:0"),
     *("steal:100", "steal:30@0", "hotplug:21", "hogs-each:5", "frequency-steps:x"),
 ]
 
 
-@pytest.mark.parametrize("word", OF_CORES)
+@pytest.mark.parametrize("word", LIVE_ONLY)
 def test_hazard_of_unequal_cores_is_for_the_live_lane_alone(word: str) -> None:
     assert refusal_on(LaneName.LIVE, (word,)) == ""
     assert "live lane alone" in refusal_on(LaneName.VIRTUAL, (word,))
     assert "live lane alone" in refusal_on(LaneName.HOST, (word,))
 
 
-@pytest.mark.parametrize("word", NO_SENSE)
-def test_hazard_that_makes_no_sense_is_refused(word: str) -> None:
+@pytest.mark.parametrize("word", INVALID)
+def test_invalid_hazard_is_refused(word: str) -> None:
     with pytest.raises(BadInputError):
         parse_hazards(word)
+
+
+def test_hazards_that_change_the_speed_exclude_each_other() -> None:
     with pytest.raises(BadInputError, match="exclude each other"):
         parse_hazards("governor:ondemand+smt:5")
 
@@ -276,7 +281,7 @@ def test_draws_follow_the_seed_and_come_in_order_of_time(word: str) -> None:
     assert times == sorted(times)
 
 
-def test_cores_are_stolen_for_that_part_of_the_time() -> None:
+def test_steal_takes_its_percentage_of_the_time() -> None:
     changes = changes_of("steal:30@20", 40)
     stolen_ms = sum(
         end.when.after_ms - begin.when.after_ms
@@ -324,15 +329,15 @@ STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
         ("hogs-each:2", 500, [msgspec.structs.replace(RUNNING, count=3), STOPPED], "not all"),
     ],
 )
-def test_hazard_of_cores_that_is_missing_is_told(
+def test_hazard_that_did_not_take_place_is_a_fault(
     word: str, ms: int, events: list[Event], fault: str
 ) -> None:
-    found = hazard_of(word).fault(CELL, lived(ms, *events))
+    found = hazard_of(word).fault(CELL, artifacts_of(ms, *events))
     assert fault in found
     assert bool(found) is bool(fault)
 
 
-def test_hogs_of_every_core_must_have_had_their_share() -> None:
+def test_hogs_of_every_core_must_get_their_share() -> None:
     hazard, idle = hazard_of("hogs-each:2"), msgspec.structs.replace(STOPPED, turns_min=1)
-    assert hazard.missed(CELL, lived(500, RUNNING, STOPPED)) == ""
-    assert "its share" in hazard.missed(CELL, lived(500, RUNNING, idle))
+    assert hazard.missed(CELL, artifacts_of(500, RUNNING, STOPPED)) == ""
+    assert "its share" in hazard.missed(CELL, artifacts_of(500, RUNNING, idle))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts that a kernel tells about its CPUs, and those that it omits."""
+"""Facts about CPUs from sysfs, some of whose files may be missing."""
 
 from pathlib import Path
 
@@ -7,24 +7,25 @@ from delayrig.base.text import kernel_line
 from delayrig.lanes.header import cpu_facts
 from delayrig.model.result import CpuFacts
 
+BIG_CORE = {
+    "topology/core_id": "0",
+    "topology/physical_package_id": "1",
+    "topology/thread_siblings_list": "4",
+    "cpu_capacity": "446",
+    "cpufreq/cpuinfo_min_freq": "507000",
+    "cpufreq/cpuinfo_max_freq": "1703000",
+    "cpufreq/scaling_driver": "mt8173-cpufreq",
+    "cpufreq/scaling_governor": "ondemand",
+    "cpuidle/state1/name": "cpu-sleep-0",
+    "cpuidle/state0/name": "WFI",
+}
 
-def say(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text, encoding="utf-8")
 
-
-def test_core_of_a_big_little_board_is_told_as_it_stands(tmp_path: Path) -> None:
-    cpu = tmp_path / "cpu4"
-    say(cpu / "topology/core_id", "0\n")
-    say(cpu / "topology/physical_package_id", "1\n")
-    say(cpu / "topology/thread_siblings_list", "4\n")
-    say(cpu / "cpu_capacity", "446\n")
-    say(cpu / "cpufreq/cpuinfo_min_freq", "507000\n")
-    say(cpu / "cpufreq/cpuinfo_max_freq", "1703000\n")
-    say(cpu / "cpufreq/scaling_driver", "mt8173-cpufreq\n")
-    say(cpu / "cpufreq/scaling_governor", "ondemand\n")
-    say(cpu / "cpuidle/state1/name", "cpu-sleep-0\n")
-    say(cpu / "cpuidle/state0/name", "WFI\n")
+def test_facts_of_a_core_are_read_from_sysfs(tmp_path: Path) -> None:
+    for name, text in BIG_CORE.items():
+        path = tmp_path / "cpu4" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
     assert cpu_facts(4, tmp_path) == CpuFacts(
         cpu=4,
         core=0,
@@ -39,6 +40,6 @@ def test_core_of_a_big_little_board_is_told_as_it_stands(tmp_path: Path) -> None
     )
 
 
-def test_kernel_that_says_nothing_leaves_nothing_guessed(tmp_path: Path) -> None:
+def test_missing_files_of_sysfs_leave_the_facts_empty(tmp_path: Path) -> None:
     assert cpu_facts(0, tmp_path) == CpuFacts(cpu=0)
     assert kernel_line(str(tmp_path / "nowhere")) == ""

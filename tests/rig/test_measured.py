@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages of measured figures, and the rows and lines of them that a document quotes."""
+"""Pages of measured figures, and the rows and lines that a document quotes from them."""
 
 from delayrig.decision.decision import Outcome
 from delayrig.features.documents.measured import (
@@ -42,15 +42,15 @@ def run_of(*visible_ns: int) -> Results:
         )
         for number, visible in enumerate(visible_ns, start=1)
     ]
-    return Results(run=make_run_header(), cells=cells, contrasts=[])
+    return run_with(*cells)
 
 
 def run_with(*cells: CellResult) -> Results:
-    return Results(run=make_run_header(), cells=list(cells), contrasts=[])
+    return Results(run=make_run_header(), cells=list(cells))
 
 
 def controls_of(run: Results) -> Results:
-    """Returns the run with its cells as controls: on the page, each control has its own row."""
+    """Returns the run with its cells as controls, because each control has its own row."""
     return replace(run, cells=[replace(cell, role=Role.CONTROL) for cell in run.cells])
 
 
@@ -59,7 +59,7 @@ def row_of(run: Results, figure: str) -> str:
     return next(line for line in run_page(run, "").splitlines() if figure in line)
 
 
-def test_subjects_of_a_situation_share_a_row_with_their_times_and_verdicts() -> None:
+def test_subjects_in_the_same_cell_share_a_row_with_times_and_verdicts() -> None:
     good, other = run_of(20, 30).cells
     facts = replace(good.subject, name="debian:sid")
     bad = replace(good, subject=facts, verdict=Verdict.TOO_SHORT)
@@ -69,7 +69,7 @@ def test_subjects_of_a_situation_share_a_row_with_their_times_and_verdicts() -> 
     assert rows[1].endswith(" 2.000/0.500")
 
 
-def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
+def test_quoted_row_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
     run = controls_of(run_of(20, 30))
     row = row_of(run, " 2.000 ")
     stale = row[: row.index("2.000")] + "9.000"
@@ -83,14 +83,14 @@ def test_row_that_is_quoted_gets_the_figures_of_the_run_and_keeps_its_columns() 
     assert requoted(unmarked, run) == unmarked
 
 
-def test_resolution_is_told_by_speed() -> None:
+def test_resolution_table_has_a_row_for_each_speed() -> None:
     page = resolution_table([run_of(20, 3000), run_of(25)])
     (row,) = [line for line in page.splitlines() if line.startswith("| x86_64 ")]
     assert row.split(" | ")[2:4] == ["3", "27"]
     assert row.endswith("| 0.020 us | 3.000 us |")
 
 
-def test_answer_of_a_gate_is_quoted_by_the_word_that_each_line_begins_with() -> None:
+def test_quoted_gate_answer_is_replaced_by_the_first_word_of_each_line() -> None:
     text = f"{GATE_MARK}\n\n    rig/rig gate\n\n    Seen: nothing.\n\nSeen: words.\n"
     decision = replace(
         decided([timed(BEFORE)], [timed(AFTER)]), lines=["Seen: all.", "Cost: none."]
@@ -98,7 +98,7 @@ def test_answer_of_a_gate_is_quoted_by_the_word_that_each_line_begins_with() -> 
     assert requoted_answer(text, decision) == text.replace("Seen: nothing.", "Seen: all.")
 
 
-def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
+def test_quoted_evidence_gets_the_figures_of_the_run() -> None:
     run = run_of(20)
     (cell,) = run.cells
     convicted = replace(cell, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
@@ -112,7 +112,7 @@ def test_evidence_that_is_quoted_gets_the_figures_of_the_run() -> None:
     assert requoted(stale, run) == stale
 
 
-def test_page_of_what_is_right_counts_and_subjects_with_the_same_verdicts_share_a_row() -> None:
+def test_table_counts_right_verdicts_and_subjects_with_equal_ones_share_a_row() -> None:
     verdicts = [Verdict.PASS, Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.TOO_SHORT]
     cells = [make_result(make_cell(name=f"c{n}"), verdict=v) for n, v in enumerate(verdicts)]
     table = right_table(run_with(*cells))
@@ -152,7 +152,7 @@ def test_known_bad_builds_with_the_same_answers_share_a_row() -> None:
     assert "`rig/rig selfcheck known-bad --stripped --renamed`: 3 of 3 builds" in page
 
 
-def test_page_of_firmwares_has_a_row_a_device_and_a_column_a_flashrom() -> None:
+def test_page_of_firmwares_has_a_row_for_each_device_and_a_column_for_each_flashrom() -> None:
     old = replace(run_of(20).cells[0], hazards=["starts:asleep", "link:silent=1"])
     facts = replace(old.subject, name="debian:sid", version="1.8.0")
     new = replace(old, subject=facts, verdict=Verdict.HUNG)
@@ -165,19 +165,19 @@ def test_page_of_firmwares_has_a_row_a_device_and_a_column_a_flashrom() -> None:
     assert any(line.endswith("| pass | - |") for line in lines)
 
 
-def test_page_of_the_newest_has_versions_and_what_convicts() -> None:
+def test_page_of_the_newest_has_versions_and_evidence() -> None:
     good, bad = run_of(20, 30).cells
     facts = replace(bad.subject, name="debian:sid", version="1.8.0")
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
     page = newest_page(run_with(good, bad), run_with())
     assert "| `debian:sid` | 1.8.0 |" in page
-    told = page[page.index("What convicts them, ") :]
-    assert f"too_short {bad.id}" in told
-    assert all(line in told for line in evidence_lines(bad))
-    assert good.id not in told
+    evidence = page[page.index("What convicts them, ") :]
+    assert f"too_short {bad.id}" in evidence
+    assert all(line in evidence for line in evidence_lines(bad))
+    assert good.id not in evidence
 
 
-def test_programmers_have_their_answers_counted_and_their_costs_compared() -> None:
+def test_answers_of_programmers_are_counted_and_their_costs_compared() -> None:
     wire, *_ = run_of(20).cells
     wire = replace(wire, programmer="serprog:ip", job="read", region_bytes=128 << 10, host_s=2.0)
     card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))

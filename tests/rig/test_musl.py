@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs linked with musl: the words of the linker, whether or not /usr is merged."""
+"""Programs linked with musl: the options of the linker, whether or not /usr is merged."""
 
 import shlex
 import subprocess
@@ -24,7 +24,7 @@ def unpack_into(root: Path, shared: str) -> None:
 
 @pytest.fixture(params=PLACES)
 def paths(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
-    """Returns paths with an empty state; the fakes unpack musl, and let every build succeed."""
+    """Returns paths with an empty state. Fakes unpack musl's packages, and no build fails."""
 
     def unpack(_suite: str, _packages: list[str], root: Path) -> None:
         unpack_into(root, request.param)
@@ -40,8 +40,8 @@ def paths(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return Paths(checkout=CHECKOUT, state=tmp_path)
 
 
-def link_words(libc: str, paths: Paths) -> list[str]:
-    """Provides a program; returns the linker's words in the cross file that was written for it."""
+def link_options(libc: str, paths: Paths) -> list[str]:
+    """Provides a program; returns the linker's options in its cross file."""
     provide_with_musl(libc, "program", paths, lambda _: None)
     text = (paths.state / f"cross-{libc.rstrip(':')}.ini").read_text()
     listed = text.partition("c_link_args = [")[2].partition("]")[0]
@@ -54,8 +54,8 @@ def first_with(name: str, folders: list[str]) -> int:
 
 @pytest.mark.parametrize("libc", [MUSL, MUSL_STATIC])
 def test_linker_finds_the_shared_library_no_later_than_the_archive(libc: str, paths: Paths) -> None:
-    words = link_words(libc, paths)
-    searched = [word.removeprefix("-L") for word in words if word.startswith("-L")]
+    options = link_options(libc, paths)
+    searched = [option[2:] for option in options if option.startswith("-L")]
     assert first_with("libc.so", searched) <= first_with("libc.a", searched)
-    assert (Path(words[words.index("-B") + 1]) / "crt1.o").is_file()
-    assert ("-static" in words) == (libc == MUSL_STATIC)
+    assert (Path(options[options.index("-B") + 1]) / "crt1.o").is_file()
+    assert ("-static" in options) == (libc == MUSL_STATIC)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packages from the archive: retries, the lock, the bill of materials."""
+"""Packages from the archive: retries, the lock, and the software bill of materials."""
 
 import os
 import tomllib
@@ -21,6 +21,7 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 
 from tests.rig.builders import CHECKOUT, make_run_header, make_subject
+from tests.rig.running import write_script
 
 OUT_OF_STEP = """\
 I: running apt-get update...
@@ -57,15 +58,15 @@ def test_failures_are_retried_after_growing_pauses_unless_they_come_late() -> No
     clock, slow = FakeClock(), FakeClock()
     assert len(list(attempts(clock.read, clock.pause))) == 1 + len(PAUSES_S)
     assert clock.pauses_s == sorted(PAUSES_S)
-    made = 0
+    count = 0
     for _ in attempts(slow.read, slow.pause):
-        made += 1
+        count += 1
         slow.now_s += 25
-    assert (made, slow.pauses_s) == (1, [])
+    assert (count, slow.pauses_s) == (1, [])
 
 
 @pytest.mark.parametrize(
-    ("said", "cause"),
+    ("output", "cause"),
     [
         (OUT_OF_STEP, "File has unexpected size (9436656 != 9437612). Mirror sync in progress?"),
         ("", "mmdebstrap said nothing"),
@@ -74,22 +75,17 @@ def test_failures_are_retried_after_growing_pauses_unless_they_come_late() -> No
         ("killed\n", "killed"),
     ],
 )
-def test_cause_is_the_line_that_names_the_fault_without_addresses(said: str, cause: str) -> None:
-    assert cause_of(said) == cause
+def test_cause_is_the_line_that_names_the_fault_without_addresses(output: str, cause: str) -> None:
+    assert cause_of(output) == cause
 
 
-def test_archive_without_the_package_is_not_asked_again(
+def test_package_that_the_archive_lacks_is_not_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = tmp_path / "calls"
-    stand_in = tmp_path / "bin" / "mmdebstrap"
-    stand_in.parent.mkdir()
-    stand_in.write_text(
-        f"#!/bin/sh\ncat >/dev/null\necho >> {calls}\n"
-        "echo 'E: Unable to locate package x' >&2\nexit 1\n"
-    )
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}")
+    script = f"cat >/dev/null; echo >> {calls}; echo 'E: Unable to locate package x' >&2; exit 1"
+    fake = write_script(tmp_path / "bin" / "mmdebstrap", script)
+    monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(NotProvidedError) as raised:
         unpack_packages("bookworm", ["x"], tmp_path / "root", "i386")
     assert raised.value.what == "x of bookworm for i386"
@@ -97,7 +93,7 @@ def test_archive_without_the_package_is_not_asked_again(
     assert calls.read_text().count("\n") == 1
 
 
-def test_index_files_past_their_date_are_taken_where_the_machines_apt_takes_them() -> None:
+def test_expired_index_files_are_accepted_if_the_machines_apt_accepts_them() -> None:
     dump = 'Acquire::Retries "3";\nAcquire::Check-Valid-Until "false";\nAcquire::Check-Date "0";\n'
     assert date_options(dump) == ['Acquire::Check-Valid-Until "false"', 'Acquire::Check-Date "0"']
     assert date_options("") == []
@@ -122,12 +118,12 @@ def entries(**changes: Any) -> Entries:
     return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
 
 
-def lock(checkout: Path, text: str) -> None:
+def write_lock(checkout: Path, text: str) -> None:
     (checkout / "images").mkdir()
     (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
 
 
-def test_only_what_comes_from_the_archive_is_locked() -> None:
+def test_only_files_from_the_archive_are_locked() -> None:
     locked = entries()
     assert sorted(locked) == ["busybox", "debian:bookworm", "kernel"]
     assert locked["kernel"] == {"sha256": "1" * 64, "version": "6.1.1-1"}
@@ -135,10 +131,10 @@ def test_only_what_comes_from_the_archive_is_locked() -> None:
 
 
 @pytest.mark.parametrize("key", ["archive_sha256", "program_sha256", "package_version"])
-def test_anything_else_from_the_archive_differs_and_fewer_subjects_do_not(
+def test_changed_subject_differs_from_the_lock_and_a_missing_one_does_not(
     tmp_path: Path, key: str
 ) -> None:
-    lock(tmp_path, lock_text(entries()))
+    write_lock(tmp_path, lock_text(entries()))
     assert lock_state(entries(), tmp_path) == "same"
     assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
     assert lock_state(entries(**{key: "e" * 64}), tmp_path) == "differs"
@@ -146,7 +142,7 @@ def test_anything_else_from_the_archive_differs_and_fewer_subjects_do_not(
 
 def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path: Path) -> None:
     assert lock_state(entries(), tmp_path) == "incomplete"
-    lock(tmp_path, lock_text(entries()))
+    write_lock(tmp_path, lock_text(entries()))
     assert lock_state(entries(name="debian:sid"), tmp_path) == "incomplete"
     more = subject_entries([make_subject(name="debian:sid", packages={"flashrom": "2"})])
     assert lock_state(more | entries(), tmp_path) == "incomplete"
@@ -154,16 +150,18 @@ def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path:
 
 
 @pytest.mark.parametrize(("state", "printed"), [("same", 0), ("incomplete", 0), ("differs", 1)])
-def test_archive_has_moved_on_only_if_something_differs(state: str, printed: int) -> None:
-    said = remarks(Results(run=make_run_header(lock=state), cells=[]))
-    assert sum("the archive has moved on" in line for line in said) == printed
+def test_remark_about_the_archive_is_printed_only_if_the_lock_differs(
+    state: str, printed: int
+) -> None:
+    lines = remarks(Results(run=make_run_header(lock=state), cells=[]))
+    assert sum("the archive has moved on" in line for line in lines) == printed
 
 
-def test_lock_is_in_the_order_of_names_whatever_came_first() -> None:
-    turned = dict(reversed(entries().items()))
-    assert list(turned) != list(entries())
-    assert lock_text(turned) == lock_text(entries())
-    assert lock_text(turned).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
+def test_lock_is_sorted_by_name() -> None:
+    backwards = dict(reversed(entries().items()))
+    assert list(backwards) != list(entries())
+    assert lock_text(backwards) == lock_text(entries())
+    assert lock_text(backwards).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
 
 
 def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
@@ -171,14 +169,14 @@ def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> 
     assert locked["debian:bookworm/libflashrom"] == {"program_sha256": "b" * 64, "version": "1.3.0"}
 
 
-def test_kernel_that_a_run_needs_is_compared_and_no_other(tmp_path: Path) -> None:
+def test_lock_compares_only_the_kernels_that_the_run_needs(tmp_path: Path) -> None:
     kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
     other = msgspec.structs.replace(kernel, sha256="5" * 64)
     locked, same, differing = (
         lock_entries({Arch.X86_64: IMAGE}, [BUILT], kernels)
         for kernels in ({"rt": kernel}, {}, {"rt": other})
     )
-    lock(tmp_path, lock_text(locked))
+    write_lock(tmp_path, lock_text(locked))
     assert lock_state(same, tmp_path) == "same"
     assert lock_state(differing, tmp_path) == "differs"
 
@@ -237,8 +235,8 @@ KERNEL_ARM64 = Kernel(
 def read_bill() -> Bill:
     kernels = {"rt": KERNEL, "full-arm64": KERNEL_ARM64}
     images = image_components({Arch.X86_64: IMAGE_WITH_BUSYBOX}, [SUBJECT, SUBJECT], kernels)
-    made_of = [*images, *python_components(distributions())]
-    document = bill_of_materials(made_of, version="1.2")
+    components = [*images, *python_components(distributions())]
+    document = bill_of_materials(components, version="1.2")
     return msgspec.json.decode(msgspec.json.encode(document), type=Bill)
 
 
@@ -254,7 +252,7 @@ def test_bill_names_each_file_by_its_digest_and_each_package_by_its_url() -> Non
     assert "pkg:deb/debian/linux-image-arm64@6.1?arch=arm64" in components
 
 
-def test_bill_has_the_python_packages_that_are_installed_and_each_component_once() -> None:
+def test_bill_has_the_installed_python_packages_and_each_component_once() -> None:
     components = read_bill().components
     found = [one for one in components if one.purl.startswith("pkg:pypi/msgspec@")]
     assert [one.version for one in found] == [msgspec.__version__]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page is one file that fetches no other; its charts are SVG in the page's colours."""
+"""Pages are single files that fetch nothing; their charts are SVG in the page's colours."""
 
 import re
 from html.parser import HTMLParser
@@ -75,14 +75,14 @@ def make_page(*bodies: Markup) -> bytes:
     return render_page(title="A run", summary=paragraph("All is well."), sections=sections)
 
 
-def test_page_has_one_title_ordered_headings_and_links_that_lead_somewhere() -> None:
+def test_page_has_one_title_ordered_headings_and_links_with_targets() -> None:
     read = outline(make_page(paragraph("one"), paragraph("two")))
     assert read.headings == [1, 2, 2]
     assert len(set(read.ids)) == len(read.ids)
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
 
 
-def test_text_is_escaped_wherever_it_stands() -> None:
+def test_text_is_escaped_in_each_part_of_a_page() -> None:
     row = Row(values=[HOSTILE, code(HOSTILE)], marks={"subject": HOSTILE})
     body = paragraph(HOSTILE, code(HOSTILE)) + table_html(make_table(row))
     page = render_page(
@@ -94,7 +94,7 @@ def test_text_is_escaped_wherever_it_stands() -> None:
     assert page.count(b"&lt;script&gt;") == 9
 
 
-def test_what_no_document_may_hold_is_replaced() -> None:
+def test_control_characters_are_replaced() -> None:
     with new_figure(height_in=2) as figure:
         figure.add_subplot().barh(["a\x1b[31m\x00"], [1])
     chart = Chart(title="T\x08", description="d\x00", figure=figure)
@@ -104,7 +104,7 @@ def test_what_no_document_may_hold_is_replaced() -> None:
     ET.fromstring(chart.svg_file())
 
 
-def test_page_has_its_script_and_style_in_it_fetches_nothing_and_forbids_it() -> None:
+def test_page_has_inline_script_and_style_and_may_fetch_nothing() -> None:
     page = make_page(make_chart("Total").html(caption="Total", table=make_table()))
     assert outline(page).fetched == []
     assert b"default-src 'none'" in page
@@ -115,7 +115,7 @@ def test_page_has_its_script_and_style_in_it_fetches_nothing_and_forbids_it() ->
     assert b"<script>\nconst x = 1 && 2;\n</script>" in page
 
 
-def test_section_that_is_there_twice_or_no_anchor_is_refused() -> None:
+def test_duplicate_section_or_invalid_anchor_is_refused() -> None:
     section = Section(key="a", title="A", body=paragraph(""))
     with pytest.raises(ValueError, match="not unique"):
         render_page(title="A", summary=paragraph(""), sections=[section, section])
@@ -123,7 +123,7 @@ def test_section_that_is_there_twice_or_no_anchor_is_refused() -> None:
         Section(key="A b", title="A", body=paragraph(""))
 
 
-def test_table_has_a_caption_and_says_what_heads_what() -> None:
+def test_table_has_a_caption_and_header_cells_with_scopes() -> None:
     html = table_html(make_table(Row(values=["bundled", "2.5"], marks={"verdict": "pass"})))
     assert "<caption><span>Total time</span></caption>" in html
     assert '<th scope="col">subject</th>' in html
@@ -132,7 +132,7 @@ def test_table_has_a_caption_and_says_what_heads_what() -> None:
     assert '<tr data-verdict="pass">' in html
 
 
-def test_chart_is_named_described_and_has_text_as_text() -> None:
+def test_chart_has_title_description_and_text_elements() -> None:
     svg = ET.fromstring(make_chart("Total time").svg())
     assert svg.get("role") == "img"
     names = {element.get("id"): element.text for element in svg.iter() if element.get("id")}
@@ -143,7 +143,7 @@ def test_chart_is_named_described_and_has_text_as_text() -> None:
     assert "s" in texts
 
 
-def test_equal_figures_give_equal_bytes_without_a_moment_and_settings_stay() -> None:
+def test_equal_figures_give_equal_bytes_without_a_date_and_change_no_settings() -> None:
     before = dict(mpl.rcParams)
     assert make_chart("Total").svg() == make_chart("Total").svg()
     assert make_chart("T").svg_file() == make_chart("T").svg_file()
@@ -167,7 +167,7 @@ def test_charts_of_one_page_share_no_id() -> None:
         assert {a or b for a, b in used} <= set(read.ids)
 
 
-def test_file_of_a_chart_has_both_schemes_and_a_size() -> None:
+def test_file_of_a_chart_has_both_colour_schemes_and_a_size() -> None:
     content = make_chart("Total").svg_file()
     root = ET.fromstring(content)
     assert root.get("width")
@@ -200,7 +200,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_text_and_graphics_stand_out_from_their_ground(scheme: str) -> None:
+def test_text_and_graphics_have_enough_contrast(scheme: str) -> None:
     colours = colours_of_schemes()[scheme]
     for ground in ("ground", "panel"):
         for name in ("ink", "soft", "link", *GROUNDS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parcel that a guest leaves for the host: if it is not complete, the guest is lost."""
+"""The parcel of files that a guest leaves for the host. If it is incomplete, the guest is lost."""
 
 import itertools
 
@@ -8,6 +8,7 @@ from delayrig.base.errors import LostGuestError
 from delayrig.machine.session import HEADER, MAGIC, parcel_bytes, unpack
 
 WINDOW = 1 << 20
+NO_RESULTS = "without leaving its results"
 
 
 def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
@@ -24,36 +25,34 @@ def packed(*entries: tuple[bytes, bytes], count: int | None = None) -> bytes:
 TWO = packed((b"stdout.txt", b"hello\n"), (b"image.sparse", bytes(range(256))))
 
 
-def test_parcel_gives_back_what_was_put_in() -> None:
+def test_unpacked_parcel_has_the_packed_files() -> None:
     assert unpack(TWO) == {"stdout.txt": b"hello\n", "image.sparse": bytes(range(256))}
     assert unpack(packed((b"empty", b""))) == {"empty": b""}
     assert unpack(packed()) == {}
 
 
 @pytest.mark.parametrize("used", [24, len(TWO), WINDOW])
-def test_length_from_the_header_to_the_whole_window_is_taken(used: int) -> None:
+def test_length_from_the_header_to_the_whole_window_is_accepted(used: int) -> None:
     assert HEADER.size == 24
     header = MAGIC + used.to_bytes(8, "little") + bytes(8)
     assert parcel_bytes(header, window_bytes=WINDOW) == used
     assert parcel_bytes(TWO[:24], window_bytes=WINDOW) == len(TWO)
 
 
-@pytest.mark.parametrize("magic", [b"\0" * 8, b"FDRPARC2", MAGIC[::-1]])
-def test_window_without_the_magic_is_a_lost_guest(magic: bytes) -> None:
-    with pytest.raises(LostGuestError, match="without leaving its results"):
-        parcel_bytes(magic + TWO[8:24], window_bytes=WINDOW)
-
-
-@pytest.mark.parametrize("header", [b"", b"FDRP", MAGIC])
-def test_window_without_a_header_is_a_lost_guest(header: bytes) -> None:
-    with pytest.raises(LostGuestError):
-        parcel_bytes(header, window_bytes=4096)
-
-
-@pytest.mark.parametrize("used", [0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1])
-def test_absurd_length_is_a_lost_guest(used: int) -> None:
-    header = MAGIC + used.to_bytes(8, "little") + bytes(8)
-    with pytest.raises(LostGuestError, match=f"claims {used} bytes"):
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        *((magic + TWO[8:24], NO_RESULTS) for magic in (b"\0" * 8, b"FDRPARC2", MAGIC[::-1])),
+        *((header, "has no header") for header in (b"", b"FDRP", MAGIC)),
+        *(
+            (MAGIC + used.to_bytes(8, "little") + bytes(8), f"claims {used} bytes")
+            for used in (0, 23, WINDOW + 1, 1 << 40, (1 << 64) - 1)
+        ),
+    ],
+    ids=itertools.count(),
+)
+def test_window_with_a_wrong_header_is_a_lost_guest(header: bytes, message: str) -> None:
+    with pytest.raises(LostGuestError, match=message):
         parcel_bytes(header, window_bytes=WINDOW)
 
 
@@ -62,13 +61,13 @@ HUGE = (1 << 64) - 1
 
 
 def entry(name_bytes: int, content_bytes: int) -> bytes:
-    """Returns a parcel of one entry that claims these lengths, and has two bytes."""
+    """Returns a parcel of one entry that claims these lengths but has two bytes."""
     lengths = name_bytes.to_bytes(8, "little") + content_bytes.to_bytes(8, "little")
     return packed(count=1) + lengths + b"ab"
 
 
 @pytest.mark.parametrize(
-    ("parcel", "said"),
+    ("parcel", "message"),
     [
         *((TWO[:end], "cut short") for end in range(24, len(TWO))),
         *((packed(A, B, count=count), "cut short") for count in (3, 1 << 40, HUGE)),
@@ -80,6 +79,6 @@ def entry(name_bytes: int, content_bytes: int) -> bytes:
     ],
     ids=itertools.count(),
 )
-def test_parcel_that_is_not_what_it_claims_is_a_lost_guest(parcel: bytes, said: str) -> None:
-    with pytest.raises(LostGuestError, match=said):
+def test_malformed_parcel_is_a_lost_guest(parcel: bytes, message: str) -> None:
+    with pytest.raises(LostGuestError, match=message):
         unpack(parcel)

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from tests.rig.event_builders import busy, cycle, serprog, spi
 
+OTHER_FAMILY = {"read": 100, "erase": 300, "write": 400, "verify": 100}
+
 
 def split(*transactions: tuple[str, int], start: int = 0, end: int = 1000) -> TimeSplit:
     return split_time([spi(op, read=at) for op, at in transactions], start, end)
@@ -26,50 +28,48 @@ def test_phase_begins_with_the_transaction_that_decides_it() -> None:
     assert found == TimeSplit(total=990, probe=90, read=200, erase=300, write=300, verify=100)
 
 
-@pytest.mark.parametrize("opcode", ["0x20", "0xd8"])
-def test_write_enable_belongs_to_what_follows_it(opcode: str) -> None:
-    found = split(("0x03", 100), ("0x06", 300), (opcode, 310), ("0x06", 600), ("0x02", 610))
-    assert (found.read, found.erase, found.write) == (200, 300, 400)
-
-
-def test_write_enable_before_more_of_the_same_or_as_the_last_changes_nothing() -> None:
-    found = split(("0x06", 100), ("0x02", 110), ("0x06", 200), ("0x02", 210))
-    assert found == TimeSplit(total=1000, probe=100, write=900)
-    assert split(("0x03", 100), ("0x06", 300)) == TimeSplit(total=1000, probe=100, read=900)
-
-
-def test_status_reads_belong_to_the_phase_they_stand_in() -> None:
-    found = split(("0x20", 100), ("0x05", 200), ("0x05", 300), ("0x02", 400), ("0x05", 500))
-    assert (found.erase, found.write) == (300, 600)
-
-
-def test_reading_back_after_an_erase_is_erase_and_after_a_program_verify() -> None:
-    found = split(("0x03", 100), ("0x20", 200), ("0x03", 300), ("0x20", 400), ("0x03", 500))
-    assert found == TimeSplit(total=1000, probe=100, read=100, erase=800)
-    found = split(("0x20", 100), ("0x02", 300), ("0x03", 600))
-    assert found == TimeSplit(total=1000, probe=100, erase=200, write=300, verify=400)
-    found = split(("0x02", 100), ("0x03", 200), ("0x20", 300), ("0x02", 500), ("0x03", 900))
-    assert (found.write, found.verify, found.erase) == (100 + 400, 100 + 100, 200)
-
-
 @pytest.mark.parametrize(
-    ("erase", "program", "read"),
-    [("0x21", "0x12", "0x13"), ("0x20", "0xad", "0x03"), ("0x50", "0x84", "0xe8")],
+    ("transactions", "expected"),
+    [
+        ("03@100 06@300 20@310 06@600 02@610", {"read": 200, "erase": 300, "write": 400}),
+        ("03@100 06@300 d8@310 06@600 02@610", {"read": 200, "erase": 300, "write": 400}),
+        ("06@100 02@110 06@200 02@210", {"write": 900}),
+        ("03@100 06@300", {"read": 900}),
+        ("20@100 05@200 05@300 02@400 05@500", {"erase": 300, "write": 600}),
+        ("03@100 20@200 03@300 20@400 03@500", {"read": 100, "erase": 800}),
+        ("20@100 02@300 03@600", {"erase": 200, "write": 300, "verify": 400}),
+        ("02@100 03@200 20@300 02@500 03@900", {"write": 500, "verify": 200, "erase": 200}),
+        ("13@100 21@200 12@500 13@900", OTHER_FAMILY),
+        ("03@100 20@200 ad@500 03@900", OTHER_FAMILY),
+        ("e8@100 50@200 84@500 e8@900", OTHER_FAMILY),
+    ],
+    ids=[
+        "write enable belongs to the sector erase or program after it",
+        "write enable belongs to the block erase after it",
+        "write enable before another program",
+        "write enable as the last transaction",
+        "status reads change no phase",
+        "read after an erase belongs to the erase",
+        "read after a program is verify",
+        "erase and program after a verify",
+        *("4-byte addresses", "AAI program", "AT45"),
+    ],
 )
-def test_other_families_have_commands_of_their_own(erase: str, program: str, read: str) -> None:
-    found = split((read, 100), (erase, 200), (program, 500), (read, 900))
-    assert found == TimeSplit(total=1000, probe=100, read=100, erase=300, write=400, verify=100)
+def test_phases_follow_the_opcodes(transactions: str, expected: dict[str, int]) -> None:
+    pairs = (word.split("@") for word in transactions.split())
+    found = split(*((f"0x{opcode}", int(at)) for opcode, at in pairs))
+    assert found == TimeSplit(total=1000, probe=100, **expected)
 
 
-def test_first_reading_of_a_job_that_verifies_is_verify() -> None:
+def test_first_read_of_a_verify_job_is_verify() -> None:
     events = [spi("0x9f", read=50), spi("0x03", read=100)]
     found = split_time(events, 0, 1000, first_read=VERIFY)
     assert found == TimeSplit(total=1000, probe=100, verify=900)
 
 
-def test_requests_that_stay_with_the_programmer_decide_nothing() -> None:
-    asked = serprog("Q_IFACE", empty=104, read=105)
-    assert split_time([spi("0x06", read=100), asked, spi("0x20", read=110)], 0, 1000).erase == 900
+def test_serprog_request_without_a_transaction_changes_no_phase() -> None:
+    query = serprog("Q_IFACE", empty=104, read=105)
+    assert split_time([spi("0x06", read=100), query, spi("0x20", read=110)], 0, 1000).erase == 900
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -92,11 +92,11 @@ def test_busy_and_wire_times_are_summed() -> None:
 @pytest.mark.parametrize(
     ("reads", "overshoot"),
     [
-        ([150, 250], 50),  # The second read finds it ready.
-        ([200], 0),  # It gets ready at this moment.
+        ([150, 250], 50),  # The second read finds the chip ready.
+        ([200], 0),  # The chip gets ready at this time.
         ([200, 250], 0),
-        ([199], 0),  # No read finds it ready.
-        ([250, 300, 400], 50),  # Only the first read that finds it ready counts.
+        ([199], 0),  # No read finds the chip ready.
+        ([250, 300, 400], 50),  # Only the first read that finds the chip ready counts.
         ([], 0),
     ],
 )
@@ -115,7 +115,7 @@ def test_overshoots_are_summed() -> None:
     assert overshoot_ns(events) == 12
 
 
-def test_phases_of_other_buses_go_by_name_and_by_reads_of_more_than_a_poll() -> None:
+def test_phases_of_parallel_buses_follow_names_and_reads_longer_than_a_poll() -> None:
     events = [
         cycle("ID_ENTRY", op="0x90", read=50),
         cycle("READ", read=60, rlen=1),
@@ -138,7 +138,7 @@ def test_opcode_with_another_meaning_is_known_by_its_name() -> None:
     assert split_time(events, 0, 1000) == TimeSplit(total=1000, probe=200, erase=800)
 
 
-def test_cycle_after_an_executed_delay_overshoots_by_its_own_time() -> None:
+def test_overshoot_of_a_cycle_after_an_executed_delay_counts_from_its_start() -> None:
     events = [
         cycle("PROGRAM", op="0xa0", read=100, wire=280),
         busy("0xa0", start=380, until=14_380, kind="program"),

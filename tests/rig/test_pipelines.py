@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import yaml
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.git_commits import commit_all, git
+from tests.rig.running import run
 
 CI = CHECKOUT / "ci"
 GATE = CI / "gate.sh"
@@ -42,16 +42,7 @@ def answer(
     java = shutil.which("java")
     if java:
         environment["JAVA_HOME"] = str(Path(java).resolve().parents[1])
-    done = subprocess.run(
-        [str(word) for word in command],
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-        cwd=at,
-        env=environment,
-    )
+    done = run(*command, input=given, timeout=LIMIT_S, cwd=at, env=environment)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -62,9 +53,9 @@ def pipeline_calls(status: int = 0) -> tuple[list[dict[str, Any]], str | None]:
     """
     if shutil.which("groovy") is None:
         pytest.skip("no groovy here: `rig/rig setup --tests` installs it")
-    code, said = answer("groovy", READER, JENKINS, str(status))
-    assert code == 0, said
-    content = json.loads(said)
+    code, output = answer("groovy", READER, JENKINS, str(status))
+    assert code == 0, output
+    content = json.loads(output)
     return content["calls"], content["result"]
 
 
@@ -105,8 +96,8 @@ services = pytest.mark.parametrize("service", SCRIPTS)
 )
 def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: list[str]) -> None:
     check: list[str | Path] = [TOOLS / "check-jsonschema", "--builtin-schema", schema, *more]
-    code, said = answer(*check, file)
-    assert code == 0, said
+    code, output = answer(*check, file)
+    assert code == 0, output
     # The schema must refuse wrong keys.
     code, _ = answer(*check, "-", given=file.read_text(encoding="utf-8") + "\njobs: 7\nstages: 7\n")
     assert code != 0
@@ -114,18 +105,18 @@ def test_pipeline_meets_its_services_own_schema(schema: str, file: Path, more: l
 
 def test_github_workflow_passes_its_auditor(tmp_path: Path) -> None:
     audit: list[str | Path] = [TOOLS / "zizmor", "--offline", "--no-progress", "--persona=auditor"]
-    code, said = answer(*audit, GITHUB)
-    assert code == 0, said
+    code, output = answer(*audit, GITHUB)
+    assert code == 0, output
     # The auditor must find faults: actions named by a tag, and kept credentials.
     loose = re.sub(r"@[0-9a-f]{40} .*", "@v4", GITHUB.read_text(encoding="utf-8"))
     (tmp_path / "gate.yml").write_text(loose.replace("persist-credentials: false", ""))
-    code, said = answer(*audit, tmp_path / "gate.yml")
+    code, output = answer(*audit, tmp_path / "gate.yml")
     assert code != 0
-    assert "unpinned-uses" in said
-    assert "artipacked" in said
+    assert "unpinned-uses" in output
+    assert "artipacked" in output
 
 
-def test_cache_is_also_saved_on_the_main_branch_and_whatever_the_result() -> None:
+def test_cache_is_saved_on_the_main_branch_too_and_after_any_result() -> None:
     # A cache that a pull request saved can be read only by that pull request. The action that
     # restores and saves in one step saves only after success.
     events = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))[True]
@@ -168,8 +159,8 @@ def make_repository(folder: Path) -> Path:
 
 
 def run_script(script: str, at: Path, **environment: str | Path) -> None:
-    code, said = answer("sh", "-euc", script, at=at, variables=environment)
-    assert code == 0, f"{script}\n{said}"
+    code, output = answer("sh", "-euc", script, at=at, variables=environment)
+    assert code == 0, f"{script}\n{output}"
 
 
 def test_gitlab_job_runs_again_in_a_used_checkout(tmp_path: Path) -> None:
@@ -225,7 +216,7 @@ def test_groovy_reads_the_jenkinsfile_with_all_its_sections() -> None:
     ("status", "result"),
     [(0, None), (1, "FAILURE"), (3, "FAILURE"), *((c, "UNSTABLE") for c in (2, 4, 77, 99))],
 )
-def test_jenkins_fails_what_is_unsafe_or_slower_and_marks_doubt(
+def test_jenkins_build_fails_if_unsafe_or_slower_and_is_unstable_if_in_doubt(
     status: int, result: str | None
 ) -> None:
     assert pipeline_calls(status)[1] == result
@@ -236,8 +227,8 @@ def test_shellcheck_finds_nothing_in_the_scripts_of_a_pipeline(service: str) -> 
     for script in SCRIPTS[service]():
         # GERRIT_SSH holds several words of an SSH command, so the shell must split it.
         check = (TOOLS / "shellcheck", "--shell=sh", "--exclude=SC2086", "-")
-        code, said = answer(*check, given=script)
-        assert code == 0, said
+        code, output = answer(*check, given=script)
+        assert code == 0, output
 
 
 @services
@@ -257,28 +248,28 @@ def test_pipeline_calls_the_script_with_options_that_it_has(service: str) -> Non
 
 def test_shell_scripts_and_containerfile_are_clean() -> None:
     scripts = [CHECKOUT / file for file in ("ci/gate.sh", "rig/rig", "tests/run", ".ci/run")]
-    code, said = answer(TOOLS / "shellcheck", "--shell=sh", *scripts)
-    assert code == 0, said
-    code, said = answer(TOOLS / "hadolint", CI / "Containerfile")
-    assert code == 0, said
-    code, said = answer(TOOLS / "hadolint", "-", given="FROM debian\nRUN cd /tmp\n")
-    assert "DL3006" in said
+    code, output = answer(TOOLS / "shellcheck", "--shell=sh", *scripts)
+    assert code == 0, output
+    code, output = answer(TOOLS / "hadolint", CI / "Containerfile")
+    assert code == 0, output
+    code, output = answer(TOOLS / "hadolint", "-", given="FROM debian\nRUN cd /tmp\n")
+    assert "DL3006" in output
 
 
 def test_help_names_every_option_and_exit_code() -> None:
-    code, said = answer(GATE, "--help")
+    code, output = answer(GATE, "--help")
     assert code == 0
-    cases = re.findall(r"^\t(--[^)]+)\)", GATE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    options = re.findall(r"--[a-z-]+", " ".join(cases))
+    labels = re.findall(r"^\t(--[^)]+)\)", GATE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    options = re.findall(r"--[a-z-]+", " ".join(labels))
     assert "--baseline" in options
     for option in options:
-        assert option in said
+        assert option in output
     for number in (0, 1, 2, 3, 4, 77, 99):
-        assert re.search(rf"\b{number}\b", said.partition("Exit codes")[2])
+        assert re.search(rf"\b{number}\b", output.partition("Exit codes")[2])
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         ([], "--candidate is missing"),
         (["--candidate"], "needs a value"),
@@ -287,13 +278,13 @@ def test_help_names_every_option_and_exit_code() -> None:
     ],
 )
 def test_wrong_usage_is_reported_before_anything_is_made(
-    tmp_path: Path, words: list[str], says: str
+    tmp_path: Path, words: list[str], message: str
 ) -> None:
     out = tmp_path / "out"
-    code, said = answer(GATE, "--out", out, *words)
+    code, output = answer(GATE, "--out", out, *words)
     assert code == 2
-    assert says in said
-    assert "remedy: " in said
+    assert message in output
+    assert "remedy: " in output
     assert not out.exists()
 
 

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells that a plan makes, and their number without making them."""
+"""The cells of a plan, and their number without making them."""
 
 import itertools
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.base.toml import parse_toml
-from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.corner import Corner
 from delayrig.model.lane import LaneName
@@ -38,11 +35,12 @@ from tests.rig.plan_texts import (
     rule,
     shipped,
 )
+from tests.rig.running import rig, run_python
 
 TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 
-def test_left_out_keys_have_plain_values() -> None:
+def test_omitted_keys_have_default_values() -> None:
     (cell, _) = cells_of(HEAD + GROUP)
     assert cell == Cell(
         name="g",
@@ -68,13 +66,13 @@ def test_cell_or_group_runs_for_each_subject_or_for_its_own(
     assert subjects == ([own] if isinstance(own, str) else own)
 
 
-def test_group_without_strength_leaves_out_siblings_on_one_core() -> None:
+def test_product_leaves_out_busy_siblings_on_one_core() -> None:
     cells = cells_of(HEAD + TWO_CORES + 'load = ["none", "busy-siblings"]\n', "bundled")
     assert [(c.cores, c.hazards) for c in cells] == [(1, ()), (2, ()), (2, ("busy-siblings",))]
 
 
 @pytest.mark.parametrize("strength", [1, 2, 9])
-def test_group_of_one_choice_each_is_one_cell_at_any_strength(strength: int) -> None:
+def test_group_with_one_choice_in_each_dimension_is_one_cell_at_any_strength(strength: int) -> None:
     text = GROUP.replace("[group.over]", f"strength = {strength}\n[group.over]")
     assert len(cells_of(HEAD + text, "bundled")) == 1
 
@@ -107,7 +105,7 @@ def test_last_rule_that_matches_wins(first: str, last: str) -> None:
         ('chip = "W25*"', 0),
     ],
 )
-def test_rule_matches_by_every_key_it_gives_and_the_rest_is_to_pass(
+def test_rule_matches_if_all_its_keys_match_and_other_cells_must_pass(
     when: str, matched: int
 ) -> None:
     assert expectations(rule(when, "any")).count(Expect.ANY) == matched
@@ -116,9 +114,7 @@ def test_rule_matches_by_every_key_it_gives_and_the_rest_is_to_pass(
 
 @pytest.mark.parametrize("rules", ["", rule("", "any")])
 @pytest.mark.parametrize("expect", [Expect.TOO_SHORT, Expect.PASS])
-def test_canary_expects_a_conviction_and_a_control_none_whatever_the_rules(
-    rules: str, expect: Expect
-) -> None:
+def test_rules_do_not_change_what_canaries_and_controls_expect(rules: str, expect: Expect) -> None:
     role = Role.CANARY if expect is Expect.TOO_SHORT else Role.CONTROL
     (cell,) = cells_of(HEAD + SINGLE + f'role = "{role}"\n' + rules, "bundled")
     assert (cell.role, cell.expect) == (role, expect)
@@ -136,12 +132,12 @@ CORNERS = ["min", "typ", "max", "draw:0", "draw:18446744073709551615", "slow:2",
 
 
 @pytest.mark.parametrize("corner", CORNERS)
-def test_corner_of_a_cell_is_as_the_plan_has_it(corner: str) -> None:
+def test_cell_has_the_corner_of_the_plan(corner: str) -> None:
     (cell, _) = cells_of(HEAD + GROUP + f'corner = ["{corner}"]\n')
     assert cell.corner == corner
 
 
-def test_floor_is_where_nothing_is_ever_busy_and_nothing_else_is() -> None:
+def test_floor_needs_the_corner_zero_and_other_cells_refuse_it() -> None:
     (cell, _) = cells_of(HEAD + FLOOR + 'corner = ["zero"]\n')
     assert (cell.role, cell.corner, cell.expect) == (Role.FLOOR, "zero", Expect.PASS)
     for text in (FLOOR, GROUP + 'corner = ["zero"]\n'):
@@ -180,19 +176,19 @@ def test_covering_array_leaves_out_hazards_that_need_more_cores() -> None:
         ("low-res-timers", 1),
     ],
 )
-def test_rule_matches_hazards_that_the_set_holds(pattern: str, matched: int) -> None:
+def test_rule_matches_if_the_cell_has_the_hazards(pattern: str, matched: int) -> None:
     text = GROUP.replace("cores = [1]", "cores = [2]") + HAZARDS
     cells = cells_of(HEAD + text + rule(f'hazards = "{pattern}"', "any"), "bundled")
     assert [cell.expect for cell in cells].count(Expect.ANY) == matched
 
 
-def test_timers_load_and_hazards_make_one_set() -> None:
+def test_timers_and_hazards_make_one_set() -> None:
     at = f'{AT}, timers = "low-res", hazards = "link:baud=9600"'
     (cell, _) = cells_of(HEAD + SINGLE.replace(AT, at))
     assert cell.hazards == ("low-res-timers", "link:baud=9600")
 
 
-def test_one_architecture_alone_moves_no_other_dimension() -> None:
+def test_dimension_of_one_architecture_changes_no_other() -> None:
     over = OVER.replace("[250]", "[250, 62]").replace("[1]", "[1, 2]") + 'corner = ["typ", "max"]\n'
     group = f'{HEAD}[[group]]\nname = "g"\nstrength = 2\n[group.over]\n{over}'
     arm64 = cells_of(group + 'arch = ["arm64"]\n')
@@ -200,28 +196,28 @@ def test_one_architecture_alone_moves_no_other_dimension() -> None:
     assert all(".arm64." in cell.id for cell in arm64)
 
 
-def test_rule_may_be_about_an_architecture() -> None:
+def test_rule_matches_an_architecture() -> None:
     group = GROUP + 'arch = ["i386", "arm64"]\n'
     cells = cells_of(HEAD + group + rule('arch = "arm64"', "any"), "bundled")
     assert [cell.expect for cell in cells] == [Expect.PASS, Expect.ANY]
 
 
 @pytest.mark.parametrize(
-    ("at", "mips", "words"),
+    ("at", "mips", "part_of_id"),
     [
         ("mips = 20, cores = 2", [20.0, 20.0], ".live.20mips.2c."),
         ('machine = "10:40"', [10.0, 40.0], ".live.10-40.2c."),
     ],
 )
 def test_live_cell_has_the_speed_of_each_core_and_rules_of_its_lane(
-    at: str, mips: list[float], words: str
+    at: str, mips: list[float], part_of_id: str
 ) -> None:
     (cell,) = cells_of(live(at) + rule('lane = "live"', "any"), "bundled")
     assert (cell.mips, cell.cores, cell.expect) == (mips, 2, Expect.ANY)
-    assert words in cell.id
+    assert part_of_id in cell.id
 
 
-def test_questions_are_those_of_the_measured_cells_by_their_place_and_no_part_of_them() -> None:
+def test_questions_are_kept_by_place_of_measured_cells_and_change_no_cell() -> None:
     asking = SINGLE.replace("at =", 'must_answer = "what signals do"\nat =')
     assert cells_of(HEAD + asking) == cells_of(HEAD + SINGLE)
     control = SINGLE.replace('"s"', '"c"').replace("at =", 'role = "control"\nat =')
@@ -237,7 +233,7 @@ OWN_LANE = (
 )
 
 
-def test_cell_may_name_a_lane_of_its_own_and_is_left_out_where_the_user_names_another() -> None:
+def test_cell_with_its_own_lane_is_left_out_if_the_user_names_another() -> None:
     cells = cells_of(HEAD + SINGLE + OWN_LANE, "bundled")
     assert [(cell.name, cell.lane) for cell in cells] == [("s", "virtual"), ("real", "live")]
     assert cells[1].core_mips == (10, 40)
@@ -260,7 +256,7 @@ PROGRAMMED = (
 )
 
 
-def test_cells_by_programmers_stand_in_place_of_those_by_serprog() -> None:
+def test_chosen_programmers_replace_serprog_in_measured_cells() -> None:
     plan = HEAD + "".join(
         f'[[cell]]\nname = "{name}"\nrole = "{role}"\nat = {{ mips = 62, cores = 1, job = "probe",'
         f' chip = "{chip}", programmer = "{programmer}", hazards = "{hazards}" }}\n'
@@ -300,19 +296,15 @@ run = subprocess.Popen(sys.argv[1:])
 _, status, usage = os.wait4(run.pid, 0)
 print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 """
-"""A separate program: ru_maxrss of a child includes its parent's memory at the fork."""
+"""A small program of its own, because ru_maxrss of a child includes its parent's memory."""
 
 
-def million() -> str:
-    """Returns a plan of more than ten million cells."""
+def plan_of_millions() -> str:
+    """Returns the text of a plan of millions of cells."""
     chips = ", ".join(f'"{chip}"' for chip in CHIPS)
     hazards = ", ".join(f'"hogs:{rate}"' for rate in range(1, 11))
     group = f'[[group]]\nname = "g"\n[group.over]\n{WIDE}chip = [{chips}]\nhazards = [{hazards}]\n'
     return HEAD + group
-
-
-def counted(text: str) -> int:
-    return count_cells(checked_text(text))
 
 
 @pytest.mark.parametrize(
@@ -325,8 +317,8 @@ def counted(text: str) -> int:
         live('machine = "10:40"'),
     ],
 )
-def test_count_is_that_of_the_cells(text: str) -> None:
-    assert counted(text) == len(cells_of(text))
+def test_count_equals_the_number_of_cells(text: str) -> None:
+    assert count_cells(checked_text(text)) == len(cells_of(text))
 
 
 @pytest.mark.parametrize("name", ["default", "full", "gate", "live", "past-mistakes", "smoke"])
@@ -334,17 +326,16 @@ def test_shipped_plan_has_no_more_cells_than_are_counted(name: str) -> None:
     assert len(shipped(name)) <= count_cells(checked(read_plan(find_plan(name))))
 
 
-def test_millions_are_counted_in_seconds_and_little_memory_and_not_listed(tmp_path: Path) -> None:
+def test_millions_of_cells_are_counted_fast_in_little_memory_and_not_listed(tmp_path: Path) -> None:
     plan = tmp_path / "million.toml"
-    plan.write_text(million(), encoding="utf-8")
+    plan.write_text(plan_of_millions(), encoding="utf-8")
     words = ["run", "--plan", str(plan), "--dry-run"]
-    argv = [sys.executable, "-c", MEASURE, sys.executable, "-m", "delayrig", *words, "--quiet"]
-    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-    code, cpu_s, memory_kib = said.split()
+    measured = run_python("-c", MEASURE, sys.executable, "-m", "delayrig", *words, "--quiet")
+    code, cpu_s, memory_kib = measured.stdout.split()
     assert code == "0"
     assert float(cpu_s) < SECONDS_MAX
     assert int(memory_kib) < MEMORY_KIB_MAX
-    done = CliRunner().invoke(main, [*words, "--json"])
+    done = rig(*words, "--json")
     assert done.exit_code == 0, done.output
     at_most = 2 * 7 * 5 * 3 * 2 * 3 * 2 * len(CHIPS) * 10 * 5
     assert f"{at_most:,} cells at most" in done.stderr

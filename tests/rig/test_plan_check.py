@@ -17,7 +17,7 @@ def test_strength_beyond_the_dimensions_is_refused(strength: int) -> None:
     assert "1 to 10" in error.hint
 
 
-def test_canaries_of_a_shipped_plan_follow_the_cells_of_a_plan(tmp_path: Path) -> None:
+def test_canaries_of_adds_canaries_and_controls_of_a_shipped_plan(tmp_path: Path) -> None:
     file, text = tmp_path / "my.toml", HEAD + 'canaries_of = "smoke"\n' + SINGLE
     file.write_text(text, encoding="utf-8")
     own, *judging = read_plan(file).cell
@@ -51,7 +51,7 @@ def test_content_that_does_not_fit_the_region_names_its_key(content_bytes: int) 
 
 
 @pytest.mark.parametrize("region_kib", [-1, 0, 16385])
-def test_region_that_no_cell_may_have_names_its_key(region_kib: int) -> None:
+def test_impossible_region_names_its_key(region_kib: int) -> None:
     key = f"region_kib = {region_kib}\n"
     for owner, text in (
         ("cell", SINGLE + key),
@@ -121,17 +121,17 @@ def test_wrong_value_of_a_cell_or_a_group_names_key_and_remedy(
     assert remedy in error.hint
 
 
-UNMATCHED = rule('name = "other"', "any") + rule('name = "no"', "tooshort")
+RULES_WITHOUT_A_CELL = rule('name = "other"', "any") + rule('name = "no"', "tooshort")
 
 
 @pytest.mark.parametrize(
     ("text", "key", "near"),
     [
         ('role = "canry"\n', "cell[0].role", "'canary'"),
-        (UNMATCHED, "rule[1].expect", "'too_short'"),
+        (RULES_WITHOUT_A_CELL, "rule[1].expect", "'too_short'"),
     ],
 )
-def test_wrong_word_of_a_role_or_rule_is_named_even_if_nothing_matches(
+def test_unknown_role_or_expectation_is_named_even_if_no_cell_matches(
     text: str, key: str, near: str
 ) -> None:
     error = error_of(HEAD + SINGLE + text)
@@ -213,7 +213,7 @@ def test_plan_without_possible_cells_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "key"), [(GROUP, "group[0]"), (SINGLE, "cell[0]")])
-def test_what_runs_for_nobody_is_named(text: str, key: str) -> None:
+def test_cell_or_group_without_a_subject_is_named(text: str, key: str) -> None:
     without = HEAD.replace('"bundled", "debian:trixie"', "")
     assert f"key '{key}': names no subject" in error_of(without + text).message
 
@@ -238,17 +238,17 @@ def test_name_that_is_unfit_for_a_folder_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hazards", "says"),
+    ("hazards", "message"),
     [("busy", "unknown hazard 'busy'"), ("link:baud=1+link:baud=2", "exclude each other")],
 )
-def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
+def test_invalid_hazards_name_the_key(hazards: str, message: str) -> None:
     error = error_of(HEAD + GROUP + f'hazards = ["{hazards}"]\n')
     assert "key 'group[0].over.hazards'" in error.message
-    assert says in error.message
+    assert message in error.message
 
 
 @pytest.mark.parametrize(
-    ("choice", "words"),
+    ("choice", "message"),
     [
         ('hazards = "clocksource:hpet", arch = "arm64"', "'clocksource:hpet' is not for arm64"),
         ('hazards = "no-nohz", arch = "arm64"', "'no-nohz' is not for arm64"),
@@ -259,12 +259,12 @@ def test_hazards_that_are_none_name_the_key(hazards: str, says: str) -> None:
         ('arch = "ppc64el"', "unknown value 'ppc64el'"),
     ],
 )
-def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) -> None:
-    assert words in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
+def test_choice_that_the_architecture_lacks_is_refused(choice: str, message: str) -> None:
+    assert message in error_of(HEAD + SINGLE.replace(AT, f"{AT}, {choice}")).message
 
 
 @pytest.mark.parametrize(
-    ("at", "says"),
+    ("at", "message"),
     [
         *((f'machine = "{name}"', f"unknown machine '{name}'") for name in ("mt8713", "10:x")),
         ('machine = "10:40", mips = 20', "key 'cell[0].at.mips' cannot be used with"),
@@ -273,8 +273,8 @@ def test_what_an_architecture_does_not_have_is_refused(choice: str, words: str) 
         ("cores = 2, mips = 0.5", "key 'cell[0].at.mips' is 0.5"),
     ],
 )
-def test_live_cell_of_no_clear_speed_is_refused(at: str, says: str) -> None:
-    assert says in error_of(live(at)).message
+def test_live_cell_without_a_valid_speed_is_refused(at: str, message: str) -> None:
+    assert message in error_of(live(at)).message
 
 
 def test_machine_on_the_virtual_lane_is_refused() -> None:
@@ -291,6 +291,6 @@ def test_machine_on_the_virtual_lane_is_refused() -> None:
 )
 def test_load_and_hazards_that_exclude_each_other_name_the_key(key: str, text: str) -> None:
     error = error_of(HEAD + text.replace("BOTH", "busy-siblings:100-200"))
-    said = f"my.toml: key '{key}.hazards': hazards busy-siblings:100-200 and "
-    assert error.message.startswith(said)
+    beginning = f"my.toml: key '{key}.hazards': hazards busy-siblings:100-200 and "
+    assert error.message.startswith(beginning)
     assert "exclude each other" in error.message

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles: each is complete, and chosen by the version, which a digest may tell."""
+"""Profiles are complete; the version, which a digest may give, chooses one."""
 
 import re
 import tomllib
@@ -76,11 +76,11 @@ def test_profile_of_releases_is_that_of_the_design() -> None:
         ("", ""),
     ],
 )
-def test_version_is_read_from_what_is_printed(stdout: str, version: str) -> None:
+def test_version_is_read_from_the_output(stdout: str, version: str) -> None:
     assert find_version(stdout) == version
 
 
-def test_program_that_does_not_tell_its_version_is_known_by_digest() -> None:
+def test_program_without_a_version_is_recognised_by_its_digest() -> None:
     digests = {digest for profile in read_profiles() for digest in profile.digests}
     assert digests
     for digest in digests:
@@ -89,7 +89,7 @@ def test_program_that_does_not_tell_its_version_is_known_by_digest() -> None:
 
 
 @PROFILES
-def test_every_wait_has_an_opening_that_the_bus_knows_figures_and_its_own_operations(
+def test_each_wait_has_a_known_opening_figures_and_opcodes_of_no_other_wait(
     profile: Profile,
 ) -> None:
     assert bool(profile.wait) is (profile.name != "floor")
@@ -105,7 +105,7 @@ def test_every_wait_has_an_opening_that_the_bus_knows_figures_and_its_own_operat
     assert len(set(opcodes)) == len(opcodes)
 
 
-def test_figures_of_the_chip_follow_from_typical_times_of_our_own_driver() -> None:
+def test_erase_waits_of_our_profile_follow_from_the_chips_typical_times() -> None:
     # The driver polls after a 32nd of the typical time, or after 100 ms if that is less. For this
     # part the emulator's chip file has the same typical times as the driver.
     text = (CHECKOUT / "emulators/chips/W25Q128JV.toml").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programmers that are devices of QEMU: words for QEMU and subject, files, and refusals."""
+"""Programmers that are devices of QEMU: arguments, files and refusals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ from delayrig.machine.plugins import ChipPlugin, refusal_of_qemu, write_settings
 from delayrig.machine.snapshot import plugin_without_chip
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job, Programmer
-from delayrig.model.chips import read_chips
+from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.kinds.agent import EmulatorEnd
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
@@ -44,6 +44,7 @@ from delayrig.subjects.recipes import read_recipes
 
 from tests.rig.builders import CHECKOUT, make_cell, make_subject
 from tests.rig.event_builders import seen_of, sound_events, without
+from tests.rig.running import write_script
 
 CHIPS = read_chips(CHECKOUT)
 EVERY_DEVICE = pytest.mark.parametrize("programmer", DEVICES)
@@ -68,7 +69,7 @@ def hardware_of(cell: Cell, folder: Path) -> Hardware:
     )
 
 
-def test_machine_has_the_card_and_its_chip_but_for_the_snapshot_the_card_alone(
+def test_machine_has_card_and_chip_and_for_the_snapshot_only_the_card(
     tmp_path: Path,
 ) -> None:
     hardware = hardware_of(nicintel(), tmp_path)
@@ -81,7 +82,7 @@ def test_machine_has_the_card_and_its_chip_but_for_the_snapshot_the_card_alone(
 
 
 @EVERY_DEVICE
-def test_chip_is_in_a_qemu_within_its_sandbox(programmer: Programmer, tmp_path: Path) -> None:
+def test_qemu_with_a_chip_has_its_sandbox(programmer: Programmer, tmp_path: Path) -> None:
     hardware = hardware_of(nicintel(programmer=programmer), tmp_path)
     words = qemu_arguments(hardware, monitor_fd=3)
     assert words[words.index("-sandbox") + 1] == SANDBOX
@@ -154,17 +155,27 @@ def test_modules_of_a_kernel_follow_the_initrd(tmp_path: Path) -> None:
     ("programmer", "argument"),
     [
         (Programmer.NICINTEL, "nicintel"),
+        (Programmer.INTERNAL, "internal"),
         (Programmer.INTERNAL_HWSEQ, "internal:ich_spi_mode=hwseq"),
+        (Programmer.INTERNAL_MEMORY, "internal:laptop=this_is_not_a_laptop"),
         (Programmer.LINUX_SPI, "linux_spi:dev=/dev/spidev42.1"),
     ],
 )
-def test_flashrom_is_told_driver_and_options(programmer: Programmer, argument: str) -> None:
+def test_argument_for_flashrom_names_driver_and_options(
+    programmer: Programmer, argument: str
+) -> None:
     assert workload.programmer_argument(nicintel(programmer=programmer)) == argument
 
 
-def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
+def write_nicintel_payload(folder: Path) -> tuple[Cell, ChipFacts]:
+    """Writes the payload of a cell with the card; returns the cell and its chip."""
     cell, chip = nicintel(), CHIPS["SST29EE010"]
-    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
+    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), folder)
+    return cell, chip
+
+
+def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
+    cell, chip = write_nicintel_payload(tmp_path)
     values = chip_values(cell, region_of(cell, chip), tmp_path)
     assert values["part"] == "SST29EE010"
     assert values["corner"] == cell.corner
@@ -178,7 +189,7 @@ def test_settings_name_part_content_and_files(tmp_path: Path) -> None:
     ("hazards", "state"),
     [((), "ready"), (("starts:deaf-suspended",), "deaf-suspended"), (("starts:fresh",), "ready")],
 )
-def test_chip_is_found_in_the_state_that_a_device_can_begin(
+def test_chip_starts_in_a_state_that_the_device_supports(
     hazards: tuple[str, ...], state: str, tmp_path: Path
 ) -> None:
     cell = make_cell(programmer=Programmer.LINUX_SPI, chip="S25FS128S", hazards=hazards)
@@ -186,9 +197,8 @@ def test_chip_is_found_in_the_state_that_a_device_can_begin(
     assert values["start_state"] == state
 
 
-def test_agent_is_told_what_to_watch_and_no_emulator(tmp_path: Path) -> None:
-    cell, chip = nicintel(), CHIPS["SST29EE010"]
-    write_payload(cell, chip, spec_text(cell, chip, "SST29EE010", make_subject()), tmp_path)
+def test_spec_names_the_watched_file_and_no_emulator(tmp_path: Path) -> None:
+    write_nicintel_payload(tmp_path)
     assert (tmp_path / "cell" / OPENS).read_text() == "/dev/mem\n"
     spec = (tmp_path / "cell" / "spec").read_text()
     assert "emulator_outside 1" in spec.splitlines()
@@ -201,7 +211,7 @@ def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({}, ""),
         ({"programmer": Programmer.SERPROG_IP, "arch": Arch.ARM64}, ""),
@@ -210,10 +220,10 @@ def test_cell_number_comes_with_the_settings(tmp_path: Path) -> None:
         ({"arch": Arch.ARM64}, "only in x86_64 guests"),
     ],
 )
-def test_guests_without_the_device_are_refused(changes: dict[str, Any], said: str) -> None:
+def test_guests_without_the_device_are_refused(changes: dict[str, Any], message: str) -> None:
     refusal = device_refusal(nicintel(**changes))
-    assert said in refusal
-    assert bool(refusal) is bool(said)
+    assert message in refusal
+    assert bool(refusal) is bool(message)
 
 
 REACHED = {
@@ -238,12 +248,12 @@ def test_chip_must_fit_bus_and_window(programmer: Programmer) -> None:
     assert [chip for chip in reached + refused if refusal(CHIPS[chip]) == ""] == reached
 
 
-def test_two_parts_are_not_reached_over_serprog() -> None:
+def test_chip_of_two_parts_is_not_reached_over_serprog() -> None:
     assert place_refusal(make_cell(chip="W25Q64FVx2"), CHIPS["W25Q64FVx2"])
     assert programmers_of(CHIPS["W25Q64FVx2"]) == ["internal:hwseq"]
 
 
-def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Path) -> None:
+def test_registers_that_the_kernel_must_find_at_boot_exist_before_the_chip(tmp_path: Path) -> None:
     shape = shape_of(nicintel(programmer=Programmer.INTERNAL_MEMORY, chip="SST49LF040"))
     assert shape.name.endswith("-internal-memory")
     chip = plugin_without_chip(shape, Path("/p.so"), tmp_path)
@@ -254,15 +264,14 @@ def test_registers_that_a_kernel_must_find_are_there_before_a_chip(tmp_path: Pat
     assert plugin_without_chip(port, Path("/p.so"), tmp_path) is None
 
 
-def test_driver_has_its_option_and_the_chipset_flashroms_name_of_its_parts() -> None:
-    internal = DEVICES[Programmer.INTERNAL]
-    assert (internal.argument, internal.chip_name) == ("internal", "")
-    argument = DEVICES[Programmer.INTERNAL_MEMORY].argument
-    assert argument == "internal:laptop=this_is_not_a_laptop"
-    assert DEVICES[Programmer.INTERNAL_HWSEQ].chip_name == "Opaque flash chip"
+def test_only_hardware_sequencing_hides_the_name_of_the_chip() -> None:
+    names = {programmer: device.chip_name for programmer, device in DEVICES.items()}
+    assert {key: name for key, name in names.items() if name} == {
+        Programmer.INTERNAL_HWSEQ: "Opaque flash chip"
+    }
 
 
-def test_chipset_is_part_of_a_machine_of_its_own(tmp_path: Path) -> None:
+def test_internal_programmer_has_the_machine_of_its_chipset(tmp_path: Path) -> None:
     cell = nicintel(programmer=Programmer.INTERNAL, chip="W25Q128JV")
     words = hand_over_arguments(hardware_of(cell, tmp_path))
     assert words[words.index("-machine") + 1] == "q35"
@@ -276,17 +285,15 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 
 
 @pytest.fixture
-def ask(tmp_path: Path) -> Callable[[str], str]:
-    """Returns a function that asks a fake of QEMU, which runs the script."""
+def try_chip(tmp_path: Path) -> Callable[[str], str]:
+    """Returns a function that tries the chip in a fake of QEMU, which runs a script."""
     plugins.refusal_of_qemu.cache_clear()
-    program = tmp_path / "qemu"
 
-    def ask(script: str) -> str:
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
+    def try_chip(script: str) -> str:
+        program = write_script(tmp_path / "qemu", script)
         return refusal_of_qemu(str(program), Path("/p.so"), "nicintel", ("-device", "i82551"))
 
-    return ask
+    return try_chip
 
 
 @pytest.mark.parametrize(
@@ -304,26 +311,26 @@ def ask(tmp_path: Path) -> Callable[[str], str]:
         ("echo 'qemu: bad plugin' >&2; exit 1", "this QEMU has no nicintel: qemu: bad plugin"),
     ],
 )
-def test_qemu_that_does_not_take_the_chip_is_refused_in_its_own_words(
-    ask: Callable[[str], str], script: str, refusal: str
+def test_qemu_that_refuses_the_chip_is_refused_with_its_message(
+    try_chip: Callable[[str], str], script: str, refusal: str
 ) -> None:
-    assert ask(script) == refusal
+    assert try_chip(script) == refusal
     assert "cannot be asked" in refusal_of_qemu("/no/qemu", Path("/p.so"), "nicintel", ())
 
 
 def test_qemu_with_another_plugin_interface_is_refused_with_the_versions_that_fit(
-    ask: Callable[[str], str],
+    try_chip: Callable[[str], str],
 ) -> None:
-    refusal = ask("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
+    refusal = try_chip("echo 'Could not load plugin p: it requires API version 3' >&2; exit 1")
     assert "API version 3; it needs QEMU 9.2 to 10.1" in refusal
-    plugin_says = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
-    assert plugins.QEMU_NEEDED.removeprefix("it needs ") in plugin_says
+    header = (CHECKOUT / "emulators" / "programmers" / "qemu.h").read_text()
+    assert plugins.QEMU_NEEDED.removeprefix("it needs ") in header
 
 
-def test_qemu_that_crashes_when_it_is_tried_is_refused_with_the_versions_that_fit(
-    ask: Callable[[str], str],
+def test_qemu_that_crashes_when_tried_is_refused_with_the_versions_that_fit(
+    try_chip: Callable[[str], str],
 ) -> None:
-    refusal = ask("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
+    refusal = try_chip("echo 'qemu: warning: no peer' >&2; kill -SEGV $$")
     assert refusal.startswith("this QEMU has no nicintel: it ended by signal 11")
     assert refusal.endswith(plugins.QEMU_NEEDED)
 
@@ -333,7 +340,7 @@ def test_gaps_between_cycles_convict_nobody() -> None:
     assert declared_classes(nicintel(), None) == set()
 
 
-def test_chip_in_qemu_that_left_nothing_is_a_fault_but_it_has_no_process_that_ends() -> None:
+def test_chip_in_qemu_needs_its_start_event_but_no_emulator_end() -> None:
     events = without(sound_events(), EmulatorEnd)
     assert rig_fault(nicintel(), seen_of(*events)) == ""
     assert rig_fault(make_cell(), seen_of(*events)) == "the events hold no 'emulator_end'"

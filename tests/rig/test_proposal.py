@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The proposal's steps: figures of cells that all steps finished, all verdicts, landing order."""
+"""The proposal's steps: figures of cells that all of them finished, verdicts, landing order."""
 
 from pathlib import Path
 
@@ -20,9 +20,8 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.subjects.subject import STEPS, TRUSTING
 
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, make_run_header
 
-MS = 1_000_000
 TIMES_MS = dict(zip(STEPS, (1900, 800, 810, 780, 780), strict=True))
 CPU_MS = dict(zip(STEPS, (1800, 700, 400, 390, 400), strict=True))
 
@@ -50,7 +49,7 @@ def folded(*more: CellResult) -> Proposal:
     )
 
 
-def test_steps_are_compared_where_all_of_them_finished() -> None:
+def test_steps_are_compared_in_the_cells_that_all_of_them_finished() -> None:
     found = folded(
         *(result(step, chip="M25P80") for step in STEPS[:-1]),
         result(STEPS[-1], chip="M25P80", verdict=Verdict.OP_FAILED),
@@ -62,7 +61,7 @@ def test_steps_are_compared_where_all_of_them_finished() -> None:
     assert len(found.left_out) == 1
 
 
-def test_verdicts_are_those_of_all_cells_and_trusting_ones_count() -> None:
+def test_convictions_are_counted_in_all_cells_including_trusting_ones() -> None:
     found = folded(
         result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"),
         result(STEPS[1], TRUSTING, name="t"),
@@ -70,16 +69,16 @@ def test_verdicts_are_those_of_all_cells_and_trusting_ones_count() -> None:
     assert [(step.too_short, step.judged) for step in found.steps[:2]] == [(1, 2), (0, 2)]
 
 
-def test_run_of_something_else_or_that_was_interrupted_is_refused(tmp_path: Path) -> None:
+def test_run_of_another_plan_or_an_interrupted_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="step:os-clock") as caught:
         fold_proposal(Results(run=make_run_header(), cells=[result(STEPS[0])]))
     assert "proposal" in caught.value.hint
     header = make_run_header(interrupted=True, cells_planned=112)
     write_results(Results(run=header, cells=[result(STEPS[0])]), tmp_path)
-    said = CliRunner().invoke(proposal, [str(tmp_path)])
-    assert said.exit_code == ExitCode.BAD_INPUT
-    assert "interrupted after 1 of 112 cells" in said.output
-    assert "name another folder" in said.output
+    done = CliRunner().invoke(proposal, [str(tmp_path)])
+    assert done.exit_code == ExitCode.BAD_INPUT
+    assert "interrupted after 1 of 112 cells" in done.output
+    assert "name another folder" in done.output
 
 
 def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> None:
@@ -91,7 +90,7 @@ def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> No
     assert len(advice(found)) == len(STEPS) - 1
 
 
-def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> None:
+def test_safety_lands_first_and_no_step_before_one_that_it_needs() -> None:
     found = folded(result(STEPS[0], TRUSTING, verdict=Verdict.TOO_SHORT, name="t"))
     order = [change.step for change in landing_order(changes_of(found))]
     assert order == ["os-clock", "threshold-100us", "realtime", "slack-and-hybrid"]
@@ -100,7 +99,7 @@ def test_what_is_about_safety_lands_first_and_nothing_before_what_it_needs() -> 
     assert order.index("threshold-100us") < order.index("realtime")
 
 
-def test_conclusion_and_advice_tell_the_figures() -> None:
+def test_conclusion_and_advice_have_the_figures() -> None:
     found = folded(
         result("threshold-100us", hazards=("no-rt",), time_ms=1000),
         result("slack-and-hybrid", hazards=("no-rt",), time_ms=900),

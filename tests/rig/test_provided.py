@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of subjects that the archive did not provide: they are skipped, unless nothing watched."""
+"""Tests are skipped if the archive lacks a subject, and fail without a canary or control."""
 
 import pytest
 from delayrig.base.errors import ExitCode, NotProvidedError
@@ -16,7 +16,7 @@ def ran(role: Role = Role.MEASURE) -> CellResult:
     return make_result(make_cell(role=role))
 
 
-def lost(role: Role = Role.MEASURE) -> CellResult:
+def not_provided(role: Role = Role.MEASURE) -> CellResult:
     return make_result(
         make_cell(role=role),
         verdict=Verdict.SKIPPED,
@@ -30,24 +30,24 @@ def refusal(more: str = "") -> str:
     return f"rig/rig: {error}\nremedy: none\n"
 
 
-def test_cell_that_ran_or_was_skipped_for_another_reason_ends_no_test() -> None:
-    require_provided([ran()], [ran(), lost()])
+def test_cell_that_ran_or_was_skipped_for_another_reason_skips_no_test() -> None:
+    require_provided([ran()], [ran(), not_provided()])
     require_provided([make_result(verdict=Verdict.SKIPPED, reason="its own dummy")], [])
 
 
 def test_cell_that_was_not_provided_skips_its_test_with_the_reason() -> None:
-    watched = [ran(Role.CANARY), ran(Role.CONTROL), lost(Role.CANARY)]
+    watching = [ran(Role.CANARY), ran(Role.CONTROL), not_provided(Role.CANARY)]
     with pytest.raises(pytest.skip.Exception, match=f"not provided: {WHAT}"):
-        require_provided([ran(), lost()], watched)
+        require_provided([ran(), not_provided()], watching)
 
 
 @pytest.mark.parametrize("role", [Role.CANARY, Role.CONTROL])
-def test_run_that_nothing_watched_fails_its_test(role: Role) -> None:
+def test_run_without_a_canary_or_control_fails_its_test(role: Role) -> None:
     with pytest.raises(pytest.fail.Exception, match=f"no {role} of the run could run"):
-        require_provided([lost()], [lost(role), lost()])
+        require_provided([not_provided()], [not_provided(role), not_provided()])
 
 
-def test_command_about_a_missing_subject_alone_skips_its_test() -> None:
+def test_only_a_refusal_for_a_missing_subject_skips_a_test() -> None:
     with pytest.raises(pytest.skip.Exception, match=f"not provided: rig/rig: {WHAT}"):
         skip_if_refused(ExitCode.RIG_FAULT, refusal())
     skip_if_refused(ExitCode.RIG_FAULT, "rig/rig: broken\n")

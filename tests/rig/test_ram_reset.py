@@ -50,7 +50,7 @@ class Mapper:
             stdout=subprocess.PIPE,
             text=True,
         )
-        assert self._hear() == "mapped"
+        assert self._read_line() == "mapped"
 
     @property
     def pid(self) -> int:
@@ -60,13 +60,13 @@ class Mapper:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{word} {page}\n")
         self._process.stdin.flush()
-        return int(self._hear())
+        return int(self._read_line())
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
-    def _hear(self) -> str:
+    def _read_line(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
@@ -84,9 +84,7 @@ def mapper(ram: Path) -> Iterator[Mapper]:
         yield mapper
 
 
-def test_pages_that_changed_and_were_not_only_read_are_found_and_put_back(
-    mapper: Mapper, ram: Path
-) -> None:
+def test_pages_that_were_written_are_found_and_put_back(mapper: Mapper, ram: Path) -> None:
     assert [mapper.ask("read", page) for page in (0, 5, PAGES - 1)] == [0, 5, PAGES - 1]
     assert stale_stretches(mapper.pid, ram, ram) == []
     for page in (3, 4, 9):
@@ -97,7 +95,7 @@ def test_pages_that_changed_and_were_not_only_read_are_found_and_put_back(
     assert [mapper.ask("read", page) for page in (3, 4, 9)] == [3, 4, 9]
 
 
-def test_more_pages_apart_than_one_call_takes_are_all_put_back(
+def test_more_stretches_than_one_call_takes_are_all_put_back(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ram_reset, "VECTORS_MAX", 2)
@@ -108,7 +106,7 @@ def test_more_pages_apart_than_one_call_takes_are_all_put_back(
     assert [mapper.ask("read", page) for page in pages] == list(pages)
 
 
-def test_guest_whose_memory_takes_less_than_it_was_given_is_lost(
+def test_short_write_to_the_guests_memory_is_a_lost_guest(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mapper.ask("write", 3)
@@ -147,7 +145,7 @@ def test_process_that_does_not_map_the_whole_file_is_not_reset(ram: Path, tmp_pa
         stale_stretches(os.getpid(), ram, ram)
 
 
-def test_guest_that_changed_most_of_its_ram_is_not_worth_it(
+def test_guest_that_changed_too_many_pages_is_not_reset(
     mapper: Mapper, ram: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ram_reset, "PAGES_MAX", 1)
@@ -170,7 +168,7 @@ def another_snapshot(ram: Path, changed: dict[int, int]) -> Path:
     return other
 
 
-def test_pages_in_which_another_snapshot_differs_are_written_there_and_back(
+def test_reset_to_another_snapshot_and_back_writes_the_pages_that_differ(
     mapper: Mapper, ram: Path
 ) -> None:
     other = another_snapshot(ram, {5: 0xAA, 6: 0, 9: 0xBB})
@@ -184,7 +182,7 @@ def test_pages_in_which_another_snapshot_differs_are_written_there_and_back(
     assert [mapper.ask("read", page) for page in (3, 4, 5, 6, 9)] == [3, 4, 5, 6, 9]
 
 
-def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
+def test_digest_of_a_zero_page_is_that_of_a_hole(
     tmp_path: Path,
 ) -> None:
     written, sparse = tmp_path / "a" / "ram", tmp_path / "b" / "ram"
@@ -202,7 +200,7 @@ def test_pages_of_zeros_are_the_same_whether_the_file_has_a_hole_there_or_not(
     assert any(one[32:])
 
 
-def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> None:
+def test_reset_to_a_snapshot_of_another_size_is_refused(mapper: Mapper, ram: Path) -> None:
     other = another_snapshot(ram, {})
     with other.open("r+b") as file:
         file.truncate(PAGE_BYTES)
@@ -212,44 +210,44 @@ def test_snapshot_of_another_size_is_not_reset_to(mapper: Mapper, ram: Path) -> 
 
 
 def answering(reply: Callable[[bytes], bytes]) -> tuple[socket.socket, list[bytes]]:
-    """Returns a socket, and the list of lines that its other end has received and answered."""
+    """Returns a socket, and the list of the lines that its other end receives and answers."""
     ours, theirs = socket.socketpair()
-    heard: list[bytes] = []
+    received: list[bytes] = []
 
-    def answer() -> None:
+    def serve() -> None:
         with theirs, theirs.makefile("rb") as lines:
             for line in lines:
-                heard.append(line.strip())
-                said = reply(line)
-                if not said:
+                received.append(line.strip())
+                answer = reply(line)
+                if not answer:
                     return
-                theirs.sendall(said)
+                theirs.sendall(answer)
 
-    threading.Thread(target=answer, daemon=True).start()
-    return ours, heard
+    threading.Thread(target=serve, daemon=True).start()
+    return ours, received
 
 
-def told(base: int, *stretches: Stretch) -> list[bytes]:
-    """Returns what QEMU is told of these stretches of a RAM at that physical address."""
-    ours, heard = answering(lambda _: b"OK\n")
+def commands_for(base: int, *stretches: Stretch) -> list[bytes]:
+    """Returns the commands that QEMU gets for these stretches of RAM at that physical address."""
+    ours, received = answering(lambda _: b"OK\n")
     with ours:
         forget_translations(ours, base, list(stretches))
-    return heard
+    return received
 
 
-def test_qemu_is_told_of_each_stretch_by_its_physical_address() -> None:
-    assert told(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
+def test_qemu_gets_a_memset_at_the_physical_address_of_each_stretch() -> None:
+    assert commands_for(0x4000_0000, Stretch(0, 4096), Stretch(0x3000, 0x2000)) == [
         *(b"memset 0x40000000 0x1000 0x0", b"memset 0x40003000 0x2000 0x0")
     ]
-    # A long stretch is written in parts that QEMU has memory at hand for.
+    # A long stretch is written in parts.
     parts = [b"memset 0x1000 0x10000 0x0", b"memset 0x11000 0x8000 0x0"]
-    assert told(0, Stretch(0x1000, 0x18000)) == parts
+    assert commands_for(0, Stretch(0x1000, 0x18000)) == parts
     # Thousands of stretches do not block each other.
-    assert len(told(0, *(Stretch(page * 8192, 4096) for page in range(20_000)))) == 20_000
+    assert len(commands_for(0, *(Stretch(page * 8192, 4096) for page in range(20_000)))) == 20_000
 
 
-@pytest.mark.parametrize("said", [b"FAIL no such command\n", b""])
-def test_qemu_that_does_not_do_it_is_lost(said: bytes) -> None:
-    ours, _ = answering(lambda _: said)
+@pytest.mark.parametrize("answer", [b"FAIL no such command\n", b""])
+def test_qemu_that_refuses_or_hangs_up_is_a_lost_guest(answer: bytes) -> None:
+    ours, _ = answering(lambda _: answer)
     with ours, pytest.raises(LostGuestError):
         forget_translations(ours, 0, [Stretch(0, 4096)] * 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds until the median is known well enough. One conviction counts: it is not outvoted."""
+"""Repeated rounds until the median is known well enough. One conviction is not outvoted."""
 
 import random
 from collections.abc import Iterable
@@ -23,9 +23,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
-from .builders import make_cell, make_result, make_run_header, request_of
-
-MS = 1_000_000
+from tests.rig.builders import MS, make_cell, make_result, make_run_header, request_of
 
 
 def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellResult:
@@ -35,7 +33,7 @@ def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellR
 LIVE = msgspec.structs.replace(make_cell(), lane=LaneName.LIVE, core_mips=(10.0, 40.0), cores=2)
 
 
-def test_median_of_few_values_claims_no_interval() -> None:
+def test_median_of_few_values_has_no_interval() -> None:
     median = median_of([5, 1, 3])
     assert median.value_ns == 3
     assert median.half_width is None
@@ -48,7 +46,7 @@ def test_same_values_give_the_same_intervals() -> None:
     assert list(map(median_of, samples)) == list(map(median_of, samples))
 
 
-def test_interval_holds_the_median_and_narrows_with_what_it_rests_on() -> None:
+def test_interval_holds_the_median_and_narrows_with_more_values() -> None:
     widths = []
     for times in (1, 20):
         median = median_of([90, 95, 100, 100, 105, 110] * times)
@@ -67,7 +65,7 @@ def test_one_conviction_among_many_passes_is_not_outvoted() -> None:
     assert exit_code_of_run(results) == 1
 
 
-def test_time_of_an_inconclusive_round_counts_for_nothing() -> None:
+def test_time_of_an_inconclusive_round_is_not_counted() -> None:
     (summary,) = summarise([timed(LIVE, 100), timed(LIVE, 9_000, Verdict.INCONCLUSIVE)])
     assert summary.timed == 1
     assert summary.total is not None
@@ -113,7 +111,7 @@ def test_restless_cell_ends_with_the_budget_and_says_so(tmp_path: Path) -> None:
     assert (summary.rounds, summary.budget_ended) == (9, True)
 
 
-def test_cell_that_is_settled_is_run_no_more(tmp_path: Path) -> None:
+def test_settled_cell_is_not_run_again(tmp_path: Path) -> None:
     restless = msgspec.structs.replace(LIVE, name="restless")
     machine = Machine([100.0, 50.0, 100.0, 150.0] * 100)
     repeated(tmp_path, machine, LIVE, restless, rounds_max=8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report shows what is on disk, in the words of the terminal, or says why it cannot."""
+"""Reports on runs and gates: the page, pictures, tables on a terminal, and refused input."""
 
 import fcntl
 import os
@@ -45,14 +45,15 @@ from tests.rig.reported import (
     reported,
     run_report,
 )
+from tests.rig.running import run_python
 
 
-def told(*paths: Path) -> Sources:
+def sources_of(*paths: Path) -> Sources:
     return with_facts(read_sources(paths), jobs=1, done=lambda: None)
 
 
 def page_of(*paths: Path, patterns: tuple[str, ...] = ()) -> str:
-    return document_of(told(*paths), patterns=patterns).content.decode()
+    return document_of(sources_of(*paths), patterns=patterns).content.decode()
 
 
 class Whole(NamedTuple):
@@ -67,8 +68,8 @@ class Whole(NamedTuple):
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     folder = tmp_path_factory.mktemp("whole") / "run"
     results = keep_run(folder)
-    said = answer(results, exit_code_of_run(results.cells))
-    return Whole(results=results, page=page_of(folder), answer=said)
+    text = answer(results, exit_code_of_run(results.cells))
+    return Whole(results=results, page=page_of(folder), answer=text)
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_time_of_a_cell_is_split_into_parts_and_silences(tmp_path: Path) -> None
     assert split.overshoot_ns == 10 * MS + MS + MS - MS
     assert abs(split.fixed_ns - SECOND) < MS
     assert split.rest_ns > 8 * SECOND
-    longest = max(silences, key=lambda each: each.total_ns)
+    longest = max(silences, key=lambda silence: silence.total_ns)
     assert (longest.after, longest.before) == ("READ", "end")
     assert any((s.after, s.before) == ("NOP", "SYNCNOP") for s in silences)
 
@@ -114,8 +115,8 @@ def test_worst_margin_of_a_convicted_cell_is_negative(tmp_path: Path) -> None:
 
 
 def test_page_begins_with_the_answer_of_the_terminal(whole: Whole) -> None:
-    said = whole.page.index(str(escape(whole.answer)))
-    assert said < whole.page.index("What was found</h2>")
+    at = whole.page.index(str(escape(whole.answer)))
+    assert at < whole.page.index("What was found</h2>")
 
 
 def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole) -> None:
@@ -135,20 +136,20 @@ def check_links(page: str) -> None:
     assert set(links) <= set(ids)
 
 
-def test_page_has_links_that_lead_somewhere_and_no_markup_of_a_subjects_name(whole: Whole) -> None:
+def test_links_of_the_page_have_targets_and_names_of_subjects_are_escaped(whole: Whole) -> None:
     check_links(whole.page)
     assert HOSTILE not in whole.page
     assert str(escape(HOSTILE)) in whole.page
 
 
-def test_command_of_a_run_is_told_without_the_folder_that_is_full(tmp_path: Path) -> None:
+def test_shown_command_of_a_run_omits_its_output_folder(tmp_path: Path) -> None:
     for number, out in enumerate((["--out", "here"], ["--out=here"], [])):
         keep_run(tmp_path / f"{number}", argv=["run", "--subject", "path:a b", *out, "--seed", "7"])
         page = page_of(tmp_path / f"{number}" / FILE_NAME)
         assert "<pre>rig/rig run --subject &#39;path:a b&#39; --seed 7</pre>" in page
 
 
-def test_runs_stand_side_by_side_under_letters(tmp_path: Path) -> None:
+def test_several_runs_are_named_by_letters(tmp_path: Path) -> None:
     keep_run(tmp_path / "one")
     keep_run(tmp_path / "two", seed=2)
     page = page_of(tmp_path / "one", tmp_path / "two")
@@ -157,7 +158,7 @@ def test_runs_stand_side_by_side_under_letters(tmp_path: Path) -> None:
     check_links(page)
 
 
-def test_gate_is_told_by_its_three_lines_and_its_cells(tmp_path: Path) -> None:
+def test_page_of_a_gate_has_its_answer_and_its_cells(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
     page = page_of(tmp_path / "gate")
     for words in ("No, unsafe: one", "Safety: two", "Cost: three", "Doubt: a doubt", "+100.00 %"):
@@ -166,7 +167,7 @@ def test_gate_is_told_by_its_three_lines_and_its_cells(tmp_path: Path) -> None:
     assert "candidate: bundled" in page
 
 
-def test_real_time_is_called_that(whole: Whole, tmp_path: Path) -> None:
+def test_page_of_the_host_lane_says_real_time(whole: Whole, tmp_path: Path) -> None:
     keep_run(tmp_path / "host", lane=LaneName.HOST)
     assert "real time" not in whole.page
     page = page_of(tmp_path / "host")
@@ -174,7 +175,7 @@ def test_real_time_is_called_that(whole: Whole, tmp_path: Path) -> None:
     assert "this machine" in page
 
 
-def test_results_alone_are_reported_without_what_events_tell(run: Path, tmp_path: Path) -> None:
+def test_results_file_alone_is_reported_without_timelines(run: Path, tmp_path: Path) -> None:
     alone = tmp_path / "alone.json"
     shutil.copy(run / FILE_NAME, alone)
     page = page_of(alone)
@@ -189,7 +190,7 @@ def test_convicted_cell_has_the_first_timeline(whole: Whole) -> None:
     assert len(titles) == 6
 
 
-def test_runs_that_differ_are_told_apart_cell_by_cell(tmp_path: Path) -> None:
+def test_cells_that_differ_between_runs_are_listed(tmp_path: Path) -> None:
     results = keep_run(tmp_path / "one")
     slower = msgspec.structs.replace(results.cells[0].time_ns, total=11 * SECOND)
     changed = [
@@ -213,23 +214,20 @@ def test_same_run_gives_the_same_bytes(run: Path) -> None:
 
 
 def test_command_writes_beside_the_run_and_says_where(run: Path) -> None:
-    said = reported(run)
-    assert f"{run}/report.html: " in said
+    assert f"{run}/report.html: " in reported(run)
     assert (run / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
 
 
-def test_picture_is_the_chart_by_itself_in_the_format_of_its_name(
-    run: Path, tmp_path: Path
-) -> None:
+def test_picture_is_the_chart_in_the_format_of_the_file_name(run: Path, tmp_path: Path) -> None:
     reported(run, "--picture", tmp_path / "time.svg")
     root = ET.fromstring((tmp_path / "time.svg").read_bytes())
-    texts = {"".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")}
+    texts = {"".join(item.itertext()) for item in root.iter() if item.tag.endswith("text")}
     assert {"bundled", "debian:bookworm", "chip busy", "total time, s"} <= texts
     reported(run, "--picture", tmp_path / "time.png")
     assert (tmp_path / "time.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_picture_is_the_timeline_of_the_gravest_of_chosen_cells_or_where_nothing_passed(
+def test_picture_is_a_timeline_if_cells_are_chosen_or_no_cell_passed(
     run: Path, tmp_path: Path
 ) -> None:
     picture = tmp_path / "bad.svg"
@@ -241,7 +239,7 @@ def test_picture_is_the_timeline_of_the_gravest_of_chosen_cells_or_where_nothing
     assert "Timeline of " in picture.read_text()
 
 
-def test_wait_that_was_cut_short_is_enlarged_although_it_had_to_outlast_the_job() -> None:
+def test_timeline_is_enlarged_around_a_wait_that_was_cut_short() -> None:
     cut = WaitMargin(
         kind="a second",
         witness=Witness.DELAY,
@@ -267,7 +265,7 @@ def test_folders_that_repro_and_the_gate_of_pipelines_keep_are_reported(tmp_path
         assert (folder / "report.html").is_file()
 
 
-def test_lengths_are_told_in_the_unit_that_fits() -> None:
+def test_durations_have_the_unit_that_fits() -> None:
     assert [rounded(ns) for ns in (0, 999, -1500, 2_500_000, 1_000_000_000)] == [
         *("0 ns", "999 ns", "-1.5 us", "2.5 ms", "1 s")
     ]
@@ -283,13 +281,13 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     keep_run(tmp_path / "one")
     keep_run(tmp_path / "two")
     change_results(tmp_path / "two", schema=2)
-    said = failure(tmp_path / "one", tmp_path / "two")
-    assert f"{tmp_path}/two/results.json: key 'schema' is 2, and this rig reads 1" in said
-    assert "read it with the rig that wrote it" in said
+    message = failure(tmp_path / "one", tmp_path / "two")
+    assert f"{tmp_path}/two/results.json: key 'schema' is 2, and this rig reads 1" in message
+    assert "read it with the rig that wrote it" in message
 
 
 @pytest.mark.parametrize(
-    ("content", "said", "remedy"),
+    ("content", "fault", "remedy"),
     [
         (None, "the run was cut off before its end", "run it again"),
         ('{"cells": [', "it is cut off or not JSON", "run it again"),
@@ -297,15 +295,15 @@ def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None
     ],
 )
 def test_results_that_are_cut_off_or_foreign_name_file_and_remedy(
-    run: Path, content: str | None, said: str, remedy: str
+    run: Path, content: str | None, fault: str, remedy: str
 ) -> None:
     (run / FILE_NAME).unlink()
     if content is not None:
         (run / FILE_NAME).write_text(content)
-    told = failure(run)
-    assert str(run) in told
-    assert said in told
-    assert remedy in told
+    message = failure(run)
+    assert str(run) in message
+    assert fault in message
+    assert remedy in message
 
 
 def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Path) -> None:
@@ -316,19 +314,19 @@ def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Pat
     assert "key 'schema' is 7" in failure(tmp_path / "gate")
 
 
-def test_events_that_are_missing_or_others_than_those_judged_are_refused(run: Path) -> None:
+def test_events_that_are_missing_or_changed_since_the_verdict_are_refused(run: Path) -> None:
     events = run / read_results(run).cells[0].id / "events.jsonl"
     judged = events.read_bytes()
     for cut in (10, -10):
         events.write_bytes(judged[:cut])
         assert f"{events}: these are not the events that were judged" in failure(run)
     shutil.rmtree(events.parent)
-    said = failure(run)
-    assert f"{events}: is missing" in said
-    assert "results.json to report without events" in said
+    message = failure(run)
+    assert f"{events}: is missing" in message
+    assert "results.json to report without events" in message
 
 
-def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path) -> None:
+def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> None:
     cell = run / read_results(run).cells[0].id / "cell.json"
     cell.write_text('{"name": 1}')
     assert str(cell) in failure(run)
@@ -341,7 +339,7 @@ def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--cell", "nothing*"], "--cell nothing*: no cell with events matches"),
         (["--out", "{tmp}/none/a.html"], "there is no folder {tmp}/none"),
@@ -349,10 +347,11 @@ def test_foreign_cell_and_senseless_events_are_refused(run: Path, tmp_path: Path
         (["--out", "/dev/full"], "/dev/full: could not be written: No space left on device"),
     ],
 )
-def test_options_that_no_page_can_meet_are_refused(
-    run: Path, tmp_path: Path, words: list[str], said: str
+def test_impossible_options_are_refused(
+    run: Path, tmp_path: Path, words: list[str], message: str
 ) -> None:
-    assert said.format(tmp=tmp_path) in failure(run, *(word.format(tmp=tmp_path) for word in words))
+    options = [word.format(tmp=tmp_path) for word in words]
+    assert message.format(tmp=tmp_path) in failure(run, *options)
 
 
 def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str]:
@@ -361,7 +360,7 @@ def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str
     return subprocess.Popen(words, text=True, **pipes)
 
 
-def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
+def test_closed_standard_output_changes_no_exit_code(run: Path) -> None:
     child = begin_report(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.close()
@@ -370,16 +369,16 @@ def test_reader_who_went_away_changes_no_exit_code(run: Path) -> None:
     assert child.wait() == 0
 
 
-def test_full_disk_below_standard_output_is_told_of(run: Path) -> None:
+def test_full_disk_behind_standard_output_is_reported(run: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         child = begin_report(run, stdout=full, stderr=subprocess.PIPE)
-    _, said = child.communicate()
+    _, errors = child.communicate()
     assert child.returncode == ExitCode.RIG_FAULT
-    assert said.startswith("error: could not write: [Errno 28] No space left on device\n")
-    assert "Traceback" not in said
+    assert errors.startswith("error: could not write: [Errno 28] No space left on device\n")
+    assert "Traceback" not in errors
 
 
-HELD = """
+SLOW_REPORT = """
 import os, time
 import delayrig.features.report.source as source
 def cell_facts(*_):
@@ -400,7 +399,15 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
     old = tmp_path / "report.html"
     old.write_text("the old one")
     child = subprocess.Popen(
-        [sys.executable, "-c", HELD % held_s, "report", str(run), "--out", str(old)],
+        [
+            sys.executable,
+            "-c",
+            SLOW_REPORT % held_s,
+            "report",
+            str(run),
+            "--out",
+            str(old),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -416,26 +423,25 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
     assert old.read_text() == "the old one"
 
 
-def test_heavy_libraries_wait_until_they_are_needed() -> None:
+def test_heavy_libraries_are_not_imported_at_start() -> None:
     names = "{'matplotlib', 'numpy', 'jinja2'}"
     heavy = f"import sys, delayrig.main; print({names} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert run_python("-c", heavy).stdout == "set()\n"
 
 
 def test_pipe_gets_the_answer_and_wide_tables_without_colours(run: Path, tmp_path: Path) -> None:
     results = read_results(run)
-    said = reported(run, "--terminal")
-    assert answer(results, exit_code_of_run(results.cells)) in said
+    output = reported(run, "--terminal")
+    assert answer(results, exit_code_of_run(results.cells)) in output
     assert list(run.glob("*.html")) == []
-    assert "\x1b[" not in said
-    header, *lines = said.splitlines()
+    assert "\x1b[" not in output
+    header, *lines = output.splitlines()
     assert "overshoot s" in header
     assert sum(line.startswith(("bundled", "debian")) for line in lines) >= 4
-    assert all(cell.subject.name in said for cell in results.cells[:4])
+    assert all(cell.subject.name in output for cell in results.cells[:4])
     keep_gate(tmp_path / "gate")
-    said = reported(tmp_path / "gate", "--terminal")
-    assert said.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
+    output = reported(tmp_path / "gate", "--terminal")
+    assert output.startswith("No, unsafe: one\nSafety: two\nCost: three\n")
 
 
 def on_a_terminal(run: Path, *options: str, columns: int, **env: str) -> str:
@@ -451,32 +457,36 @@ def on_a_terminal(run: Path, *options: str, columns: int, **env: str) -> str:
         env={**variables, "TERM": "xterm-256color", **env},
     )
     os.close(theirs)
-    said = b""
+    output = b""
     with suppress(OSError):  # EIO at the end
         while part := os.read(ours, 65536):
-            said += part
+            output += part
     os.close(ours)
     assert child.wait() == 0
-    return said.decode().replace("\r\n", "\n")
+    return output.decode().replace("\r\n", "\n")
+
+
+def without_colours(output: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", output)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_table_fits_the_terminal_and_the_answer_is_whole(run: Path, columns: int) -> None:
     results = read_results(run)
-    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(run, columns=columns))
-    table = said.split("\n\n")[0].splitlines()
+    output = without_colours(on_a_terminal(run, columns=columns))
+    table = output.split("\n\n")[0].splitlines()
     assert table
     assert max(map(len, table)) <= columns
-    assert answer(results, exit_code_of_run(results.cells)) in " ".join(said.split())
+    assert answer(results, exit_code_of_run(results.cells)) in " ".join(output.split())
 
 
 @pytest.mark.parametrize("columns", [60, 80])
 def test_decision_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     decision = keep_gate(tmp_path / "gate")
-    said = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(tmp_path / "gate", columns=columns))
+    output = without_colours(on_a_terminal(tmp_path / "gate", columns=columns))
     for line in decision.lines:
-        assert line in " ".join(said.split())
-    table = said[said.index("\ncell  outcome") :].split("\nagain:")[0].splitlines()
+        assert line in " ".join(output.split())
+    table = output[output.index("\ncell  outcome") :].split("\nagain:")[0].splitlines()
     assert any(line.split()[-2:] == ["CPU", "%"] for line in table)
     assert max(map(len, table)) <= columns
     assert decision.cells[0].id in "".join(line.strip() for line in table)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of many cells, on several pages, and of several rounds."""
+"""Reports on many cells, which have several pages, and on several rounds."""
 
 import itertools
 import re
@@ -77,12 +77,12 @@ def check_parts(made: Document, sources: Sources) -> None:
     page = made.content.decode()
     here = set(re.findall(r'\sid="([^"]+)"', page))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= here
-    led = re.findall(r'href="([^"#]+)#([^"]+)"', page)
-    assert led
-    assert all(anchor in anchors[page] for page, anchor in led)
+    links = re.findall(r'href="([^"#]+)#([^"]+)"', page)
+    assert links
+    assert all(anchor in anchors[part] for part, anchor in links)
 
 
-def test_ten_thousand_made_up_cells_are_summed_up_on_one_page(tmp_path: Path) -> None:
+def test_ten_thousand_cells_have_a_page_with_links_to_their_parts(tmp_path: Path) -> None:
     results = keep_many(tmp_path, 10_000)
     sources = read_sources([tmp_path / FILE_NAME])
     made = document_of(sources, name="all of it.html")
@@ -114,7 +114,7 @@ def test_parts_of_an_older_page_go_and_files_of_others_stay(tmp_path: Path) -> N
     assert [path.name for path in folder.iterdir()] == ["mine.html"]
 
 
-def test_of_too_many_cells_the_events_of_some_are_read(
+def test_events_of_only_some_cells_are_read_if_there_are_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = keep_run(tmp_path / "run")
@@ -133,13 +133,13 @@ def test_of_too_many_cells_the_events_of_some_are_read(
         assert "fixed waits are in the rest" in page
 
 
-def test_results_of_too_many_cells_are_printed_where_they_did_not_just_pass(tmp_path: Path) -> None:
+def test_terminal_lists_only_notable_cells_of_a_large_run(tmp_path: Path) -> None:
     results = keep_many(tmp_path, 3000)
-    said = reported(tmp_path, "--terminal", "--no-color")
-    assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in said
+    output = reported(tmp_path, "--terminal", "--no-color")
+    assert f"{3000 - NOTABLE_MAX:,} cells not shown here." in output
     unforeseen = [cell.id for cell in results.cells if not cell.is_expected]
     assert unforeseen
-    assert all(f" {cell_id}\n" in said for cell_id in unforeseen)
+    assert all(f" {cell_id}\n" in output for cell_id in unforeseen)
 
 
 CELL = make_cell(lane=LaneName.HOST)
@@ -172,7 +172,7 @@ def test_cell_is_shown_in_the_round_of_its_median_time() -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.TOO_SHORT, Verdict.CORRUPT, Verdict.INFRA_ERROR])
-def test_one_grave_round_of_many_is_the_one_that_is_shown(verdict: Verdict) -> None:
+def test_round_with_the_gravest_verdict_is_shown(verdict: Verdict) -> None:
     cell, spread = folded(timed(10), timed(11), timed(99, verdict), timed(12))
     assert cell.verdict is verdict
     assert spread.shown == 3
@@ -180,15 +180,15 @@ def test_one_grave_round_of_many_is_the_one_that_is_shown(verdict: Verdict) -> N
     assert len(spread.total_ns) == 3
 
 
-def test_round_that_a_busy_machine_left_unanswered_stands_for_none_that_answered() -> None:
-    unheard = timed(50, Verdict.INCONCLUSIVE)
-    assert folded(unheard, timed(10), unheard)[0].verdict is Verdict.PASS
-    assert folded(unheard, unheard)[0].verdict is Verdict.INCONCLUSIVE
-    doubted = timed(50, Verdict.INCONCLUSIVE, evidence=[make_evidence()])
-    assert folded(timed(10), doubted, timed(11))[0].verdict is Verdict.INCONCLUSIVE
+def test_inconclusive_round_is_shown_only_if_all_are_or_if_it_has_evidence() -> None:
+    unanswered = timed(50, Verdict.INCONCLUSIVE)
+    assert folded(unanswered, timed(10), unanswered)[0].verdict is Verdict.PASS
+    assert folded(unanswered, unanswered)[0].verdict is Verdict.INCONCLUSIVE
+    with_evidence = timed(50, Verdict.INCONCLUSIVE, evidence=[make_evidence()])
+    assert folded(timed(10), with_evidence, timed(11))[0].verdict is Verdict.INCONCLUSIVE
 
 
-def test_cell_that_not_every_round_has_keeps_the_numbers_of_its_own(tmp_path: Path) -> None:
+def test_cell_that_is_not_in_every_round_keeps_the_numbers_of_its_rounds(tmp_path: Path) -> None:
     one = Results(run=make_run_header(), cells=[])
     results, spreads = fold_rounds(
         [(tmp_path / "a", one), (tmp_path / "b", msgspec.structs.replace(one, cells=[timed(10)]))]
@@ -203,14 +203,14 @@ ROUND_MS = (4000, 9000, 5000)
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """Makes a gate of three rounds; the third is the median. The candidate takes twice as long."""
+    """Makes a gate of three rounds whose third is the median; the candidate takes twice as long."""
     folder = tmp_path / "gate"
     keep_gate(folder)
     for side, factor in (("baseline", 1), ("candidate", 2)):
         shutil.rmtree(folder / side)
         for name, total_ms in zip((side, f"{side}-2", f"{side}-3"), ROUND_MS, strict=True):
             keep_run(folder / name, lane=LaneName.HOST)
-            _retime(folder / name, factor * total_ms * MS)
+            set_times(folder / name, factor * total_ms * MS)
     decision = msgspec.json.decode((folder / "gate.json").read_bytes(), type=Decision)
     replace = msgspec.structs.replace
     noisy = [
@@ -225,7 +225,8 @@ def gate(tmp_path: Path) -> Path:
     return folder
 
 
-def _retime(folder: Path, total_ns: int) -> None:
+def set_times(folder: Path, total_ns: int) -> None:
+    """Changes the total time of each cell that passed."""
     results = read_results(folder)
     cells = [
         msgspec.structs.replace(cell, time_ns=TimeSplit(total=total_ns))
@@ -236,7 +237,7 @@ def _retime(folder: Path, total_ns: int) -> None:
     write_results(msgspec.structs.replace(results, cells=cells), folder)
 
 
-def test_gate_of_several_rounds_is_drawn_of_the_median_ones_with_all_beside(gate: Path) -> None:
+def test_chart_of_a_gate_shows_the_median_round_and_marks_the_others(gate: Path) -> None:
     sources = read_sources([gate])
     before, after = sources.runs
     passed = [cell for cell in after.results.cells if cell.verdict is Verdict.PASS]
@@ -249,7 +250,7 @@ def test_gate_of_several_rounds_is_drawn_of_the_median_ones_with_all_beside(gate
     assert "(8.000 to 18.000)" in body
 
 
-def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) -> None:
+def test_page_of_several_rounds_says_which_rounds_a_figure_is_from(gate: Path) -> None:
     reported(gate)
     page = (gate / "report.html").read_text(encoding="utf-8")
     assert "3 rounds: the times of this section are sums over all of them" in page
@@ -261,7 +262,7 @@ def test_page_of_several_rounds_says_of_each_figure_what_it_is_of(gate: Path) ->
     assert reported(gate, "--terminal", "--no-color").count("Of several rounds") == 2
 
 
-def test_subject_that_failed_in_the_shared_places_is_in_no_chart_of_them(tmp_path: Path) -> None:
+def test_shared_cells_have_no_chart_if_a_subject_failed_in_most(tmp_path: Path) -> None:
     def cells_of(subject: str, failing: int) -> list[CellResult]:
         return [
             make_result(
@@ -280,7 +281,7 @@ def test_subject_that_failed_in_the_shared_places_is_in_no_chart_of_them(tmp_pat
     assert "that all of these passed" not in body
 
 
-def test_gate_of_one_round_says_nothing_of_rounds(tmp_path: Path) -> None:
+def test_page_of_one_round_does_not_mention_rounds(tmp_path: Path) -> None:
     keep_gate(tmp_path / "gate")
     reported(tmp_path / "gate")
     page = (tmp_path / "gate" / "report.html").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig repro`: which cell is run again, and the walk through the bug of unequal cores."""
+"""`rig/rig repro`: the choice of a cell, and the walk through the bug on unequal cores."""
 
 import asyncio
 from pathlib import Path
@@ -43,22 +43,22 @@ IDS = [
 ]
 
 
-def found(wanted: str) -> str:
-    return find_id(wanted, IDS, where="plan p", hint="`list` lists them")
+def found(part: str) -> str:
+    return find_id(part, IDS, where="plan p", hint="`list` lists them")
 
 
-def test_part_that_one_cell_alone_has_is_enough() -> None:
+def test_unique_part_of_an_id_finds_its_cell() -> None:
     parts = [IDS[0], "*.bundled.*.write", "write.debian", "TTY", "canary:bus"]
     assert [IDS.index(found(part)) for part in parts] == [0, 0, 1, 2, 3]
 
 
-def error_of(wanted: str) -> BadInputError:
+def error_of(part: str) -> BadInputError:
     with pytest.raises(BadInputError) as caught:
-        found(wanted)
+        found(part)
     return caught.value
 
 
-def test_part_that_no_cell_alone_has_names_those_that_are_like_it() -> None:
+def test_ambiguous_or_unknown_part_is_refused_with_similar_ids() -> None:
     several = error_of("bundled").message
     assert IDS[0] in several
     assert IDS[2] in several
@@ -72,13 +72,13 @@ def chosen(**asked: object) -> Chosen:
     return choose(Asked(**{"cell": None, **asked}), find_paths())  # type: ignore[arg-type]
 
 
-def test_neither_cell_nor_run_is_an_error_that_names_both() -> None:
+def test_choice_without_cell_and_run_hints_at_the_option() -> None:
     with pytest.raises(BadInputError) as caught:
         chosen()
     assert "--from" in caught.value.hint
 
 
-def test_cell_of_the_usual_or_another_shipped_plan_is_found_there() -> None:
+def test_cell_of_the_default_or_another_shipped_plan_is_found() -> None:
     picked = chosen(cell="demonstration.debian-bookworm.62mips")
     assert (picked.plan, picked.cell.subject) == ("default", "debian:bookworm")
     assert picked.before is None
@@ -86,24 +86,25 @@ def test_cell_of_the_usual_or_another_shipped_plan_is_found_there() -> None:
     assert (picked.plan, picked.cell.lane) == ("live", LaneName.LIVE)
 
 
-def test_subject_and_seed_of_the_user_are_those_of_the_cell() -> None:
+def test_subject_and_seed_of_the_user_replace_those_of_the_cell() -> None:
     place = "demonstration.debian-bookworm.62mips.4c.low-res-timers+busy-siblings"
-    whole = f"{place}.W25Q128JV-typ.write"
-    picked = chosen(cell=whole, plan="default", subject="bundled", seed=7)
+    cell_id = f"{place}.W25Q128JV-typ.write"
+    picked = chosen(cell=cell_id, plan="default", subject="bundled", seed=7)
     assert (picked.cell.subject, picked.cell.seed) == ("bundled", 7)
-    assert picked.cell.id == whole.replace("debian-bookworm", "bundled")
+    assert picked.cell.id == cell_id.replace("debian-bookworm", "bundled")
 
 
 CONVICTED = make_cell(subject="debian:bookworm", expect=Expect.TOO_SHORT, seed=5)
-ACQUITTED = make_cell()
+PASSED = make_cell()
 
 
-def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
+def finished_run(folder: Path, *, kept: tuple[Cell, ...] = (PASSED, CONVICTED)) -> Path:
+    """Writes a run of two cells and the folders of some of them."""
     cells = [
-        make_result(ACQUITTED, verdict=Verdict.PASS),
+        make_result(PASSED, verdict=Verdict.PASS),
         make_result(CONVICTED, verdict=Verdict.TOO_SHORT),
     ]
-    header = msgspec.structs.replace(make_run_header(), seed=5, plan="smoke")
+    header = make_run_header(seed=5)
     write_results(Results(run=header, cells=cells), folder)
     for cell in kept:
         (folder / cell.id).mkdir()
@@ -112,17 +113,16 @@ def finished_run(folder: Path, *, kept: tuple[Cell, ...]) -> Path:
 
 
 def test_run_without_a_cell_gives_its_first_conviction(tmp_path: Path) -> None:
-    picked = chosen(run=finished_run(tmp_path, kept=(ACQUITTED, CONVICTED)))
+    picked = chosen(run=finished_run(tmp_path))
     assert picked.cell == CONVICTED
     assert picked.before is not None
     assert picked.before.result.verdict is Verdict.TOO_SHORT
 
 
-def test_cell_of_a_run_is_the_one_that_was_run_whatever_its_plan_says_now(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
-    picked = chosen(run=run, cell="bundled")
-    assert picked.cell == ACQUITTED
-    assert (picked.plan, picked.cell.seed) == ("smoke", ACQUITTED.seed)
+def test_cell_of_a_run_is_read_from_its_folder_and_not_from_the_plan(tmp_path: Path) -> None:
+    picked = chosen(run=finished_run(tmp_path), cell="bundled")
+    assert picked.cell == PASSED
+    assert (picked.plan, picked.cell.seed) == ("smoke", PASSED.seed)
 
 
 def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) -> None:
@@ -130,29 +130,25 @@ def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) ->
         chosen(run=finished_run(tmp_path, kept=()), cell="bundled")
 
 
-def test_other_subject_in_the_place_of_a_run_has_nothing_to_be_compared_with(
+def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     tmp_path: Path,
 ) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
-    picked = chosen(run=run, cell="bookworm", subject="bundled")
+    picked = chosen(run=finished_run(tmp_path), cell="bookworm", subject="bundled")
     assert (picked.cell.subject, picked.cell.expect) == ("bundled", Expect.PASS)
     assert picked.before is None
 
 
-def test_run_has_its_plan_already(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="a run has its plan already"):
-        chosen(run=finished_run(tmp_path, kept=()), plan="default")
-
-
-def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, kept=(ACQUITTED, CONVICTED))
+def test_cell_of_a_run_moves_to_the_host_lane_but_to_no_lane_whose_speed_it_lacks(
+    tmp_path: Path,
+) -> None:
+    run = finished_run(tmp_path)
     picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
     assert ".host." in picked.cell.id
     with pytest.raises(BadInputError, match="has no speed of the lane live"):
         chosen(run=run, cell="bundled", lane=LaneName.LIVE)
-    own = msgspec.structs.replace(ACQUITTED, icount_shift=0)
-    path = run / ACQUITTED.id / "cell.json"
+    own = msgspec.structs.replace(PASSED, icount_shift=0)
+    path = run / PASSED.id / "cell.json"
     for lane, speeds in ((LaneName.HOST, ()), (LaneName.LIVE, (40.0,))):
         kept = msgspec.structs.replace(own, lane=lane, core_mips=speeds)
         path.write_bytes(msgspec.json.encode(kept))
@@ -169,7 +165,7 @@ def test_cell_can_be_run_on_this_machine_and_on_no_other_lane(tmp_path: Path) ->
         *((rerun, {}) for rerun in ("rig/rig run --cell x", "run 'x", "run --delay-offset far")),
     ],
 )
-def test_delay_function_that_was_named_is_named_again(rerun: str, named: dict[str, Any]) -> None:
+def test_delay_options_are_read_from_the_rerun_command(rerun: str, named: dict[str, Any]) -> None:
     assert delay_options_of(rerun) == DelayOptions(**named)
 
 
@@ -228,14 +224,14 @@ def walk(verdict: Verdict, *evidence: Evidence, subject: str = "debian:bookworm"
     )
 
 
-def test_speed_is_that_of_windows_in_which_the_core_computed_while_the_subject_was_there() -> None:
+def test_speed_is_measured_in_windows_in_which_the_core_ran_the_subject() -> None:
     convicted = walk(Verdict.TOO_SHORT, SHORT)
     assert measured_mips(convicted, 0, 1000 * MS, 4000 * MS) == pytest.approx(10.0)
     assert measured_mips(convicted, 1, 4000 * MS, 6000 * MS) == pytest.approx(40.0)
     assert measured_mips(convicted, 1, 1000 * MS, 4000 * MS) is None
 
 
-def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -> None:
+def test_walk_of_a_conviction_has_both_speeds_the_request_and_the_actual_time() -> None:
     text = "\n".join(describe_walk(walk(Verdict.TOO_SHORT, SHORT)))
     assert "core 0, 10.0 MIPS as measured, for 3.000000 s" in text
     assert "Calibrating delay loop... OK." in text
@@ -246,12 +242,12 @@ def test_conviction_is_told_as_calibrated_here_moved_there_asked_for_and_got() -
     assert "The other 0.054000 s: it counts whole turns" in text
 
 
-def test_steps_of_several_convictions_count_up() -> None:
+def test_steps_of_several_convictions_are_numbered() -> None:
     lines = describe_walk(walk(Verdict.TOO_SHORT, SHORT, SHORT))
     assert [line[0] for line in lines if line[0] != " "] == list("123456")
 
 
-def test_acquittal_without_a_busy_chip_and_a_lost_cell_claim_no_wait(tmp_path: Path) -> None:
+def test_walk_of_a_passed_or_a_lost_cell_claims_no_wait(tmp_path: Path) -> None:
     text = "\n".join(describe_walk(walk(Verdict.PASS)))
     assert "3. pass: as it is" in text
     assert "Got that" not in text
@@ -259,22 +255,22 @@ def test_acquittal_without_a_busy_chip_and_a_lost_cell_claim_no_wait(tmp_path: P
     assert describe_walk(read_walk(CELL, result, tmp_path)) == [f"   {result.reason}"]
 
 
-def test_each_stage_of_the_guest_is_explained_and_those_of_the_rig_are_passed_over() -> None:
+def test_stages_of_the_guest_are_explained_and_those_of_the_rig_omitted() -> None:
     for stage in (BOOTED, CONNECTED, ENDED):
         assert describe_stage(CELL, stage, 9.0).startswith("  [  9.0 s] ")
     assert describe_stage(CELL, PACK, 1.0) == ""
 
 
-def test_answer_claims_the_bug_only_where_one_was_convicted_and_the_other_acquitted() -> None:
-    guilty = walk(Verdict.TOO_SHORT, SHORT)
+def test_answer_claims_the_bug_only_if_one_was_convicted_and_the_other_passed() -> None:
+    convicted = walk(Verdict.TOO_SHORT, SHORT)
     ours = walk(Verdict.PASS, subject="bundled")
     doubt = walk(Verdict.INCONCLUSIVE, subject="bundled")
-    assert describe_answer([guilty, ours]).startswith("That is the bug, and its remedy")
-    assert describe_answer([guilty, doubt]).startswith("This host could not keep it up")
+    assert describe_answer([convicted, ours]).startswith("That is the bug, and its remedy")
+    assert describe_answer([convicted, doubt]).startswith("This host could not keep it up")
     assert describe_answer([ours, ours]).startswith("Not what is expected here")
 
 
-def test_its_plan_runs_the_guilty_one_first_and_expects_its_conviction() -> None:
+def test_plan_of_the_walk_runs_the_expected_conviction_first() -> None:
     choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=find_paths())
     assert choice.lane is LaneName.LIVE
     assert [(cell.subject, cell.expect) for cell in choice.cells] == [

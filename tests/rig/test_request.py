@@ -8,10 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
-from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -21,6 +19,7 @@ from delayrig.run.cell_runner import rerun_command
 from delayrig.run.out_folder import REGION_BYTES_MAX, check_out
 
 from tests.rig.builders import CHECKOUT, make_cell, request_of
+from tests.rig.running import refusal_of
 
 PATHS = Paths(checkout=CHECKOUT, state=CHECKOUT / ".rig")
 
@@ -30,6 +29,13 @@ def chosen(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) 
         plan=plan, subjects=list(subjects), patterns=list(patterns), seed=1, paths=PATHS
     )
     return choice.cells
+
+
+def error_of(*patterns: str, plan: str = "smoke", subjects: tuple[str, ...] = ()) -> BadInputError:
+    """Returns the error with which this choice of cells is refused."""
+    with pytest.raises(BadInputError) as caught:
+        chosen(*patterns, plan=plan, subjects=subjects)
+    return caught.value
 
 
 def request_for(*cells: Cell, plan: str = "smoke", seed: int = 1) -> Request:
@@ -44,31 +50,28 @@ def test_patterns_choose_cells_by_id() -> None:
 
 
 def test_pattern_that_matches_nothing_is_bad_input() -> None:
-    with pytest.raises(BadInputError) as caught:
-        chosen("nonesuch*", "none")
-    assert "nonesuch*, none" in caught.value.message
-    assert "--plan smoke --dry-run" in caught.value.hint
+    error = error_of("nonesuch*", "none")
+    assert "nonesuch*, none" in error.message
+    assert "--plan smoke --dry-run" in error.hint
 
 
 def test_unknown_subject_is_bad_input_that_names_its_plan(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="'debian:bookwurm'"):
-        chosen(subjects=("debian:bookwurm",))
+    assert "'debian:bookwurm'" in error_of(subjects=("debian:bookwurm",)).message
     plan = put_plan(tmp_path, subject="bundeld")
-    with pytest.raises(BadInputError) as caught:
-        chosen(plan=str(plan))
-    assert str(plan) in caught.value.message
-    assert "'bundeld'" in caught.value.message
+    message = error_of(plan=plan).message
+    assert plan in message
+    assert "'bundeld'" in message
 
 
-def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: str = "") -> Path:
-    """Writes a plan of one cell with these keys, and more after it."""
+def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: str = "") -> str:
+    """Writes a plan of one cell with these keys and more text at the end; returns its path."""
     plan = folder / "mine.toml"
     plan.write_text(
         f'schema = 1\nabout = "mine"\nsubjects = ["{subject}"]\n[[cell]]\nname = "c"\n{keys}'
         f'at = {{ mips = 250, cores = 1, job = "read", chip = "M25P80" }}\n{more}',
         encoding="utf-8",
     )
-    return plan
+    return str(plan)
 
 
 @pytest.mark.parametrize(
@@ -79,33 +82,30 @@ def put_plan(folder: Path, *, subject: str = "bundled", keys: str = "", more: st
         ('cell = "c"\nsubject = "bundled"\nagainst = "flor"\n', "unknown subject 'flor'"),
     ],
 )
-def test_contrast_that_names_nothing_known_names_plan_and_key(
+def test_contrast_with_an_unknown_name_is_refused_with_plan_and_key(
     tmp_path: Path, contrast: str, message: str
 ) -> None:
     text = f'[[contrast]]\n{contrast}reason = "it polls"\ncpu_at_least = 2.0\n'
     plan = put_plan(tmp_path, more=text)
-    with pytest.raises(BadInputError) as caught:
-        chosen(plan=str(plan))
-    assert caught.value.message.startswith(f"{plan}: key 'contrast[0]")
-    assert message in caught.value.message
+    error = error_of(plan=plan)
+    assert error.message.startswith(f"{plan}: key 'contrast[0]")
+    assert message in error.message
 
 
-def test_unknown_one_of_several_subjects_names_its_cell(tmp_path: Path) -> None:
+def test_unknown_subject_of_a_cell_with_several_names_the_cell(tmp_path: Path) -> None:
     plan = put_plan(tmp_path, keys='subject = ["floor", "past-mistake:wrap-23bit"]\n')
-    with pytest.raises(BadInputError) as caught:
-        chosen(plan=str(plan))
-    assert caught.value.message.startswith(f"{plan}: key 'cell[0].subject'")
-    assert "'past-mistake:wrap-32bit'" in caught.value.hint
+    error = error_of(plan=plan)
+    assert error.message.startswith(f"{plan}: key 'cell[0].subject'")
+    assert "'past-mistake:wrap-32bit'" in error.hint
 
 
 def test_region_that_does_not_fit_its_chip_names_plan_cell_and_key(tmp_path: Path) -> None:
     plan = put_plan(tmp_path, keys="region_kib = 1088\n")
-    with pytest.raises(BadInputError) as caught:
-        chosen(plan=str(plan))
-    assert caught.value.message.startswith(f"{plan}: cell c.bundled.")
-    assert "'region_kib' is 1088" in caught.value.message
+    error = error_of(plan=plan)
+    assert error.message.startswith(f"{plan}: cell c.bundled.")
+    assert "'region_kib' is 1088" in error.message
     put_plan(tmp_path, keys="region_kib = 1024\n")
-    assert [cell.region_kib for cell in chosen(plan=str(plan))] == [1024]
+    assert [cell.region_kib for cell in chosen(plan=plan)] == [1024]
 
 
 @pytest.mark.parametrize("plan", ["smoke", "default", "gate", "past-mistakes", "write-time"])
@@ -147,21 +147,19 @@ def test_new_folder_is_made_and_one_that_holds_a_run_or_is_a_file_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("words", "left"),
+    ("words", "existing"),
     [
         (["benchmark", "cells"], "warm"),
         (["selfcheck", "determinism"], "repeat-000"),
         (["shrink", "demonstration.bundled*", "--plan", "smoke"], "001"),
     ],
 )
-def test_runs_of_several_leave_alone_what_one_that_was_killed_has_left(
-    tmp_path: Path, words: list[str], left: str
+def test_command_of_several_runs_refuses_a_folder_with_part_of_an_earlier_one(
+    tmp_path: Path, words: list[str], existing: str
 ) -> None:
-    (tmp_path / left).mkdir()
-    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path)])
-    assert done.exit_code == 2, done.output
-    assert "holds a run already" in done.output
-    assert [path.name for path in tmp_path.iterdir()] == [left]
+    (tmp_path / existing).mkdir()
+    assert "holds a run already" in refusal_of(*words, "--out", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [existing]
 
 
 @pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of a run's cells, lost cells, and the interruption and resumption of a run."""
+"""The order of a run's cells, lost cells, and interrupted and resumed runs."""
 
 import asyncio
 import os
@@ -11,13 +11,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from delayrig.base.errors import BadInputError
 from delayrig.base.interruption import until_told_to_end, whole_in_thread
 from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.scheduler import Grouping, Scheduler
-from delayrig.main import main
 from delayrig.model.cell import Cell
 from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
@@ -26,20 +24,21 @@ from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import run_request
 
 from tests.rig.builders import make_cell, make_result, make_run_header, request_of
-from tests.rig.test_host_lane import Silent, host_cell, run_one, stand_in
+from tests.rig.running import refusal_of
+from tests.rig.test_host_lane import Silent, host_cell, replace_emulator, run_one
 
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 
 
 class Watching(Silent):
-    """A reporter that records the messages about what is made before cells run."""
+    """A reporter that records the messages about preparations."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def preparing(self, what: str) -> None:
         """Records the message."""
-        self.said.append(what)
+        self.messages.append(what)
 
 
 def run(paths: Paths, out: Path, *cells: Cell, resume: bool, seed: int = 1) -> Results:
@@ -52,7 +51,7 @@ def events_of(out: Path, cell: Cell) -> bytes:
     return (out / cell.id / "events.jsonl").read_bytes()
 
 
-def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) -> None:
+def test_finished_cells_are_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = run(paths, out, ONE, OTHER, resume=False)
     before = {cell.name: events_of(out, cell) for cell in (ONE, OTHER)}
@@ -62,7 +61,7 @@ def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) 
     watching = Watching()
     request = replace(request_of([ONE, OTHER], out), resume=True)
     again = asyncio.run(run_request(request, paths, watching))
-    assert watching.said[-1] == "the rest: 1 of 2 cells are done"
+    assert watching.messages[-1] == "the rest: 1 of 2 cells are done"
     assert [cell.id for cell in again.cells] == [ONE.id, OTHER.id]
     assert again.cells[0] == first.cells[0]
     assert events_of(out, ONE) == before["one"]
@@ -72,9 +71,7 @@ def test_what_is_done_is_kept_and_the_rest_is_run(paths: Paths, tmp_path: Path) 
     assert not again.run.interrupted
 
 
-def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_lost_cell_or_one_with_other_inputs_is_run_again(paths: Paths, tmp_path: Path) -> None:
     (first,) = run(paths, tmp_path, ONE, resume=False).cells
     lost = msgspec.structs.replace(first, verdict=Verdict.INFRA_ERROR)
     (tmp_path / lost.id / RESULT).write_bytes(msgspec.json.encode(lost))
@@ -88,7 +85,7 @@ def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("seed", "begun with 1, and this one has 2"),
         ("commit", "begun with 'of old'"),
@@ -96,8 +93,8 @@ def test_cell_that_the_rig_lost_or_of_other_inputs_is_run_again(
         ("host", "begun with others"),
     ],
 )
-def test_run_of_another_kind_is_not_gone_on_with(
-    paths: Paths, tmp_path: Path, key: str, said: str
+def test_run_with_another_header_is_not_resumed(
+    paths: Paths, tmp_path: Path, key: str, message: str
 ) -> None:
     run(paths, tmp_path, ONE, resume=False)
     path = tmp_path / FILE_NAME
@@ -109,33 +106,33 @@ def test_run_of_another_kind_is_not_gone_on_with(
     with pytest.raises(BadInputError) as caught:
         run(paths, tmp_path, ONE, resume=True, seed=2 if key == "seed" else 1)
     assert f"key 'run.{key}'" in caught.value.message
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 @pytest.mark.parametrize("command", [["run", "--plan", "smoke"], ["survey", "bundled"]])
 @pytest.mark.parametrize(
-    ("words", "said"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
+    ("words", "message"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]
 )
-def test_there_must_be_a_run_to_go_on_with(command: list[str], words: list[str], said: str) -> None:
-    done = CliRunner().invoke(main, [*command, "--resume", *words])
-    assert done.exit_code == 2
-    assert said in done.output
+def test_resume_without_a_begun_run_is_refused(
+    command: list[str], words: list[str], message: str
+) -> None:
+    assert message in refusal_of(*command, "--resume", *words)
 
 
 def groups(*names: str) -> Scheduler[str]:
     return Scheduler(names, grouping=lambda name: Grouping(name[0], name[1]))
 
 
-def test_one_worker_does_everything_family_by_family_the_largest_first() -> None:
+def test_one_worker_does_all_families_the_largest_first() -> None:
     assert list(groups("a1", "b1", "a2", "b2", "b3").work()) == ["b1", "b2", "b3", "a1", "a2"]
-    branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # in the order of their first
+    branches = groups("ay1", "ax1", "ay2", "ax2", "az1")  # Branches keep their order.
     assert list(branches.work()) == ["ay1", "ay2", "ax1", "ax2", "az1"]
     without_families = Scheduler([3, 1, 2], grouping=lambda _: Grouping())
     assert list(without_families.work()) == [3, 1, 2]
     assert list(groups().work()) == []
 
 
-def test_urgent_ones_are_done_before_the_larger_group() -> None:
+def test_urgent_work_is_done_before_the_larger_group() -> None:
     scheduler = Scheduler(
         ["a1", "a2", "a3", "b1", "b2"],
         grouping=lambda name: Grouping(name[0]),
@@ -168,7 +165,7 @@ def dies_once(tmp_path: Path) -> str:
 
 
 def test_cell_lost_once_has_the_verdict_of_its_second_try(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, dies_once(tmp_path))
+    replace_emulator(paths, dies_once(tmp_path))
     out = tmp_path / "out"
     result = run_one(paths, out, host_cell())
     assert result.verdict is Verdict.PASS, result.reason
@@ -180,14 +177,14 @@ def test_cell_lost_once_has_the_verdict_of_its_second_try(paths: Paths, tmp_path
 
 
 def test_cell_lost_twice_is_lost(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, DIES)
+    replace_emulator(paths, DIES)
     result = run_one(paths, tmp_path / "out", host_cell())
     assert result.verdict is Verdict.INFRA_ERROR
     assert result.retried_after
 
 
-def test_cell_that_somebody_looks_into_is_not_run_again(paths: Paths, tmp_path: Path) -> None:
-    stand_in(paths, dies_once(tmp_path))
+def test_lost_cell_is_not_run_again_if_retries_are_off(paths: Paths, tmp_path: Path) -> None:
+    replace_emulator(paths, dies_once(tmp_path))
     request = replace(request_of([host_cell()], tmp_path), retries_lost=False)
     (result,) = asyncio.run(run_request(request, paths, Silent())).cells
     assert (result.verdict, result.retried_after) == (Verdict.INFRA_ERROR, "")
@@ -208,7 +205,7 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
 
 
 @pytest.mark.parametrize("is_told_to_end", [True, False])
-def test_fault_after_a_signal_to_end_is_the_interruption_else_itself(is_told_to_end: bool) -> None:
+def test_fault_after_sigterm_is_an_interruption(is_told_to_end: bool) -> None:
     async def work() -> None:
         if is_told_to_end:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -220,14 +217,14 @@ def test_fault_after_a_signal_to_end_is_the_interruption_else_itself(is_told_to_
         asyncio.run(until_told_to_end(work()))
 
 
-def test_work_that_nobody_disturbs_gives_its_result() -> None:
+def test_uninterrupted_work_returns_its_result() -> None:
     async def work() -> int:
         return 7
 
     assert asyncio.run(until_told_to_end(work())) == 7
 
 
-def test_work_in_a_thread_is_done_before_the_interruption_goes_on() -> None:
+def test_interruption_waits_for_work_in_a_thread() -> None:
     begun, may_end, done = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,8 @@ import pytest
 
 from tests.mutants import Source
 from tests.rig.builders import CHECKOUT
-from tests.rig.processes import is_running
+from tests.rig.processes import is_running, wait_for_content
+from tests.rig.running import run, run_python
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
 from tests.runner.arguments import Options, UsageError, help_text, read_options
@@ -50,7 +50,7 @@ def test_layers_and_options_stand_in_any_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("rgi", "unknown layer 'rgi'; did you mean 'rig'?"),
         ("--last-faild", "unknown option '--last-faild'; did you mean '--last-failed'?"),
@@ -61,14 +61,14 @@ def test_layers_and_options_stand_in_any_order() -> None:
         ("--file=", "--file wants a value"),
     ],
 )
-def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str) -> None:
+def test_wrong_arguments_are_refused_with_a_remedy(line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(line)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "text"),
     [
         (["--help"], 0, "--last-failed"),
         (["gust"], 2, "did you mean 'guest'"),
@@ -76,17 +76,12 @@ def test_nonsense_is_refused_with_what_may_have_been_meant(line: str, said: str)
         (["--file", "jenkinsfile.groovy"], 2, "no Python file of this checkout"),
     ],
 )
-def test_answer_needs_no_set_up(words: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        ["../run", *words],
-        cwd=CHECKOUT / "tests" / "rig",  # A file is looked for in the user's folder.
-        env={"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_help_and_wrong_arguments_need_no_set_up(words: list[str], code: int, text: str) -> None:
+    environment = {"FLASHROM_RIG_STATE": "/nonexistent", "PATH": "/usr/bin:/bin"}
+    # Files are found from the user's folder.
+    done = run("../run", *words, cwd=CHECKOUT / "tests" / "rig", env=environment)
     assert done.returncode == code
-    assert said in done.stdout + done.stderr
+    assert text in done.stdout + done.stderr
 
 
 INTERRUPTED = """\
@@ -108,36 +103,32 @@ sys.exit(runner.main(sys.argv[2:]))
         ["run_all", "rig"],
     ],
 )
-def test_interrupted_run_says_so_whatever_it_did(words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *words], cwd=CHECKOUT, stderr=subprocess.PIPE, text=True
-    )
+def test_interrupted_run_says_so_in_each_of_its_phases(words: list[str]) -> None:
+    done = run_python("-c", INTERRUPTED, *words)
     assert done.returncode == 130
     assert done.stderr == "\ntests/run: interrupted; everything that it started has ended\n"
 
 
-def test_quick_tier_is_all_layers_but_those_of_the_release_check_and_those_that_are_named() -> None:
+def test_plain_layer_runs_only_with_all_or_by_name() -> None:
     quick, whole = selections(read(""), {}), selections(read("--all"), {})
     assert list(whole) == NAMES
     assert set(whole) - set(quick) == {"plain"}
-    assert not any(each.all_tiers for each in quick.values())
-    assert all(each.all_tiers for each in whole.values())
+    assert not any(selection.all_tiers for selection in quick.values())
+    assert all(selection.all_tiers for selection in whole.values())
     assert list(selections(read("guest plain"), {})) == ["plain", "guest"]
     assert list(selections(read("live"), {})) == ["live"]
 
 
-def test_what_failed_last_is_run_alone_and_whatever_its_tier() -> None:
+def test_last_failed_runs_only_the_failed_tests_whatever_their_tier() -> None:
     failed = {"rig": ["a", "b"], "unit": [], "guest": ["c"]}
     found = selections(read("--last-failed"), failed)
-    assert {name: each.names for name, each in found.items()} == {
-        "rig": ("a", "b"),
-        "guest": ("c",),
-    }
-    assert all(each.all_tiers for each in found.values())
+    names = {layer: selection.names for layer, selection in found.items()}
+    assert names == {"rig": ("a", "b"), "guest": ("c",)}
+    assert all(selection.all_tiers for selection in found.values())
     assert list(selections(read("--last-failed guest"), failed)) == ["guest"]
 
 
-def test_help_tells_of_every_layer_and_option() -> None:
+def test_help_names_every_layer_and_option() -> None:
     text = help_text({name: layer.about for name, layer in LAYERS.items()})
     for word in [*LAYERS, "--all", "-k", "--last-failed", "--list", "--file"]:
         assert f"\n  {word}" in text
@@ -154,42 +145,34 @@ child.wait()
 """
 
 
-def await_pid(path: Path) -> int:
-    deadline_s = time.monotonic() + LIMIT_S
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
-    return int(path.read_text())
-
-
-def test_program_is_told_by_its_own_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
-    def run(*words: str) -> Ended:
+def test_ended_program_has_its_cpu_time_and_exit_code_or_signal(tmp_path: Path) -> None:
+    def ended(*words: str) -> Ended:
         return Children().run(words, cwd=tmp_path, env=os.environ)
 
-    busy, idle = run(sys.executable, "-c", SPIN), run("sleep", "0.3")
+    busy, idle = ended(sys.executable, "-c", SPIN), ended("sleep", "0.3")
     assert busy.code == idle.code == 0
     assert busy.cpu_s > 0.2 > idle.cpu_s
-    assert run("sh", "-c", "exit 3").code == 3
-    assert run("sh", "-c", "kill -9 $$").code == -9
+    assert ended("sh", "-c", "exit 3").code == 3
+    assert ended("sh", "-c", "kill -9 $$").code == -9
 
 
-def test_what_runs_and_its_own_children_end_with_the_run(tmp_path: Path) -> None:
+def test_running_program_and_its_children_end_with_the_run(tmp_path: Path) -> None:
     children, note = Children(), tmp_path / "pid"
-    said: list[str] = []
+    interrupted = threading.Event()
 
     def work() -> None:
         command = [sys.executable, "-c", WITH_A_CHILD, str(note)]
         try:
             children.run(command, cwd=tmp_path, env=os.environ)
         except KeyboardInterrupt:
-            said.append("interrupted")
+            interrupted.set()
 
     thread = threading.Thread(target=work)
     thread.start()
-    grandchild = await_pid(note)
+    grandchild = int(wait_for_content(note))
     children.end()
     thread.join(LIMIT_S)
-    assert said == ["interrupted"]
+    assert interrupted.is_set()
     assert not is_running(grandchild)
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
@@ -209,10 +192,10 @@ except KeyboardInterrupt:
 """
 
 
-def test_sigterm_ends_what_the_main_thread_waits_for(tmp_path: Path) -> None:
+def test_sigterm_ends_the_program_that_the_main_thread_waits_for(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, WITH_A_CHILD, str(note)])
-    grandchild = await_pid(note)
+    grandchild = int(wait_for_content(note))
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(LIMIT_S) == 130
     assert not is_running(grandchild)
@@ -234,11 +217,10 @@ sys.exit(Children().run([sys.executable, "-c", sys.argv[1]], cwd=Path("/"), env=
 
 def test_run_in_the_background_starts_its_programs_as_from_a_terminal() -> None:
     line = f'"{sys.executable}" -c "$0" "$1" & wait $!'
-    done = subprocess.run(["sh", "-c", line, BACKGROUND, IGNORED], check=False)
-    assert done.returncode == 0
+    assert run("sh", "-c", line, BACKGROUND, IGNORED).returncode == 0
 
 
-FAR_AWAY = """\
+ENDS_AN_ORPHAN = """\
 import os, subprocess, sys
 from tests.runner.children import Children, end_descendants
 Children().adopt_orphans()
@@ -249,13 +231,10 @@ end_descendants()
 
 
 def test_orphan_in_a_session_of_its_own_ends_with_the_run() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FAR_AWAY], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert not is_running(int(done.stdout))
+    assert not is_running(int(run_python("-c", ENDS_AN_ORPHAN).stdout))
 
 
-ORPHAN = """\
+AWAITS_AN_ORPHAN = """\
 import subprocess, sys, time
 from pathlib import Path
 from tests.runner.children import Children
@@ -269,8 +248,8 @@ sys.exit(orphan.exists())
 """
 
 
-def test_ended_orphan_keeps_no_number() -> None:
-    subprocess.run([sys.executable, "-c", ORPHAN, str(LIMIT_S)], check=True)
+def test_ended_orphan_is_reaped() -> None:
+    assert run_python("-c", AWAITS_AN_ORPHAN, LIMIT_S).returncode == 0
 
 
 def files_for(name: str) -> list[str]:
@@ -293,12 +272,12 @@ def test_module_without_tests_of_its_name_has_those_that_import_it(name: str) ->
 def test_every_module_of_the_rig_has_some_test() -> None:
     modules = (CHECKOUT / "rig" / "delayrig").rglob("*.py")
     # A `__main__` is tested by the tests of its program.
-    bare = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
-    sample = sorted(bare)[::20]
+    named = [path for path in modules if path.name not in ("__init__.py", "__main__.py")]
+    sample = sorted(named)[::20]
     assert [str(path) for path in sample if not files_of_tests(CHECKOUT, [path])] == []
 
 
-def test_module_is_named_as_it_is_imported_in_each_of_the_ways() -> None:
+def test_imports_of_a_module_are_recognised_in_each_form() -> None:
     assert module_name(CHECKOUT, CHECKOUT / "rig/delayrig/base/paths.py") == "delayrig.base.paths"
     assert module_name(CHECKOUT, CHECKOUT / "tests/runner/__init__.py") == "tests.runner"
     name = ["delayrig.setup.stamp"]
@@ -309,12 +288,12 @@ def test_module_is_named_as_it_is_imported_in_each_of_the_ways() -> None:
 
 
 @pytest.mark.parametrize("name", ["rig/none.py", "README.md", "/usr/lib/python3/dist-packages/x"])
-def test_what_is_no_python_file_of_ours_is_refused(name: str) -> None:
+def test_file_that_is_not_our_python_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no"):
         python_file(CHECKOUT, Path("/"), name)
 
 
-def test_file_is_found_from_here_and_from_the_top() -> None:
+def test_file_is_found_from_the_current_folder_and_from_the_checkout() -> None:
     wanted = CHECKOUT / "rig" / "delayrig" / "base" / "paths.py"
     assert python_file(CHECKOUT, Path("/"), "rig/delayrig/base/paths.py") == wanted
     assert python_file(CHECKOUT, wanted.parent, "paths.py") == wanted
@@ -328,7 +307,7 @@ def layer(name: str, *tests: CaseResult, is_sound: bool = True) -> LayerResult:
     return LayerResult(layer=name, tests=tests, is_sound=is_sound, took_s=61.0, cpu_s=2.0)
 
 
-def test_layer_is_closed_by_its_counts_and_how_long_it_took() -> None:
+def test_line_of_a_layer_has_its_counts_and_times() -> None:
     tests = [one("a"), one("b"), one("c", Outcome.FAILED), one("d", Outcome.SKIPPED)]
     assert counted("unit", tests) == "unit: 2 passed, 1 failed, 1 skipped"
     sound = layer("rig", one("a"))
@@ -337,7 +316,7 @@ def test_layer_is_closed_by_its_counts_and_how_long_it_took() -> None:
     assert resumed.endswith("2.0 s of CPU, and 3 min 20 s in the interrupted run: all well")
 
 
-def test_layer_that_broke_off_failed_though_no_test_did_and_is_run_again_by_its_name() -> None:
+def test_broken_off_layer_has_failed_and_is_rerun_by_its_name() -> None:
     broken = layer("unit", one("a"), is_sound=False)
     assert not broken.good
     assert layer_line(broken).endswith(": FAILED")
@@ -362,7 +341,7 @@ def test_ten_slowest_of_all_layers_come_slowest_first() -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_end_names_what_failed_and_counts_over_all_layers() -> None:
+def test_closing_lines_name_failures_and_count_over_all_layers() -> None:
     results = [
         layer("unit", one("a", Outcome.FAILED)),
         layer("rig", one("tests/rig/b"), one("c", Outcome.SKIPPED)),
@@ -373,7 +352,7 @@ def test_end_names_what_failed_and_counts_over_all_layers() -> None:
     assert lines[-1] == "== 1 passed, 1 failed, 1 skipped in 2 layers and 1 min 2 s =="
 
 
-def test_times_are_as_somebody_reads_them() -> None:
+def test_durations_are_in_minutes_and_seconds() -> None:
     assert [human(took) for took in (0.04, 59.9, 60, 3599.6)] == [
         "0.0 s",
         "59.9 s",
@@ -382,7 +361,7 @@ def test_times_are_as_somebody_reads_them() -> None:
     ]
 
 
-def test_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     tests = (one("a"), one("b", Outcome.FAILED, 0.5))
     for test in tests:
         write_record(tmp_path / "record", test)
@@ -414,7 +393,7 @@ def test_failure_is_remembered_until_the_test_itself_passes(tmp_path: Path) -> N
         (Selection(all_tiers=True, names=("a",)), True, ["b"]),
     ],
 )
-def test_failed_test_that_is_gone_is_forgotten(
+def test_failure_of_a_removed_test_is_forgotten_after_a_whole_run(
     tmp_path: Path, selection: Selection, is_sound: bool, left: list[str]
 ) -> None:
     remember(tmp_path, layer("rig", one("a", Outcome.FAILED), one("b", Outcome.FAILED)), QUICK)
@@ -454,50 +433,50 @@ class Layers:
 
 @pytest.fixture
 def layers(monkeypatch: pytest.MonkeyPatch) -> Layers:
-    made = Layers()
+    fake = Layers()
     names = ("unit", "rig", "guest", "live")
-    monkeypatch.setattr(side_by_side, "LAYERS", {name: made.layer(name) for name in names})
-    return made
+    monkeypatch.setattr(side_by_side, "LAYERS", {name: fake.layer(name) for name in names})
+    return fake
 
 
-def run(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResult]:
+def run_fakes(tmp_path: Path, *names: str, all_tiers: bool = False) -> list[LayerResult]:
     places = Places(checkout=tmp_path, state=tmp_path)
     return list(run_layers(places, dict.fromkeys(names, Selection(all_tiers=all_tiers))))
 
 
-def test_layer_that_runs_beside_others_holds_none_of_them_up(
+def test_layer_that_runs_beside_others_delays_none_of_them(
     layers: Layers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    results = run(tmp_path, "unit", "rig", "guest", "live")
+    results = run_fakes(tmp_path, "unit", "rig", "guest", "live")
     assert all(result.good for result in results)
     assert [result.layer for result in results] == ["unit", "rig", "guest", "live"]
     assert layers.order[-1] == "live"
-    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
-    assert said == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("lines")]
+    assert lines == ["lines of unit", "lines of rig", "lines of guest", "lines of live"]
 
 
 def test_with_all_tiers_no_layer_runs_beside_another(layers: Layers, tmp_path: Path) -> None:
-    run(tmp_path, "unit", "rig", "guest", "live", all_tiers=True)
+    run_fakes(tmp_path, "unit", "rig", "guest", "live", all_tiers=True)
     assert layers.order == ["unit", "rig", "guest", "live"]
     assert layers.threads == {threading.current_thread()}
 
 
 def test_layer_alone_runs_in_its_turn(layers: Layers, tmp_path: Path) -> None:
     layers.others_began.set()
-    assert [result.layer for result in run(tmp_path, "guest", "live")] == ["guest", "live"]
+    assert [result.layer for result in run_fakes(tmp_path, "guest", "live")] == ["guest", "live"]
     assert layers.order == ["guest", "live"]
 
 
 def test_interrupted_layer_ends_what_runs_beside_it(layers: Layers, tmp_path: Path) -> None:
     layers.interrupted = "rig"
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, "rig", "guest")
+        run_fakes(tmp_path, "rig", "guest")
     (children,) = layers.children
     with pytest.raises(KeyboardInterrupt):
         children.run(["true"], cwd=tmp_path, env=os.environ)
 
 
-def test_coroutine_is_changed_too(tmp_path: Path) -> None:
+def test_mutants_change_coroutines_too(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("async def ask():\n    return 1 < two\n", encoding="utf-8")
     found = {change.text for change in Source(str(tmp_path / "a.py")).mutants()}
     assert {" <= ", "(None)"} <= found

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`tests/run`: a layer of pytest that breaks off, and a release check that is resumed."""
+"""`tests/run`: layers of pytest that break off, and release checks that are resumed."""
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rig.builders import CHECKOUT
+from tests.rig.git_commits import commit_all
 from tests.runner import resume
 from tests.runner.arguments import UsageError
 from tests.runner.outcome import LayerResult, Outcome
@@ -18,7 +18,7 @@ from tests.runner.python_layer import run_python
 from tests.runner.selection import Selection
 
 WHOLE = Selection(all_tiers=True)
-DEADLY = """\
+MODULE = """\
 import os
 import signal
 
@@ -28,11 +28,11 @@ def test_after(): pass
 """
 
 
-def bare_checkout(checkout: Path, text: str) -> Path:
-    """Makes a checkout with this test module alone; returns the module."""
+def make_checkout(checkout: Path) -> Path:
+    """Makes a checkout whose only test module is MODULE; returns its path."""
     module = checkout / "tests" / "rig" / "test_named.py"
     module.parent.mkdir(parents=True)
-    module.write_text(text, encoding="utf-8")
+    module.write_text(MODULE, encoding="utf-8")
     for link, target in (("rig", CHECKOUT / "rig"), ("tests/runner", CHECKOUT / "tests/runner")):
         (checkout / link).symlink_to(target)
     (checkout / "venv").symlink_to(sys.prefix)
@@ -46,42 +46,39 @@ def run_rig_layer(checkout: Path, chosen: Selection) -> LayerResult:
         return run_python("rig", places, chosen, folder="", options=options)
 
 
-def run_named(checkout: Path, text: str, *names: str) -> LayerResult:
-    """Runs these tests of a module in a checkout that has nothing else."""
-    bare_checkout(checkout, text)
+def run_named(checkout: Path, *names: str) -> LayerResult:
+    """Makes a checkout and runs these tests of its module."""
+    make_checkout(checkout)
     names = tuple(f"tests/rig/test_named.py::{name}" for name in names)
     return run_rig_layer(checkout, Selection(all_tiers=True, names=names))
 
 
 def test_layer_whose_worker_dies_ends_with_that_test_failed(tmp_path: Path) -> None:
-    result = run_named(tmp_path, DEADLY, "test_before", "test_that_dies", "test_after")
+    result = run_named(tmp_path, "test_before", "test_that_dies", "test_after")
     assert [name.rpartition("::")[2] for name in result.failed] == ["test_that_dies"]
     assert not result.good
 
 
-def test_name_that_is_gone_does_not_hold_up_the_others(tmp_path: Path) -> None:
-    result = run_named(tmp_path, DEADLY, "test_before", "test_renamed")
+def test_name_of_a_removed_test_does_not_stop_the_others(tmp_path: Path) -> None:
+    result = run_named(tmp_path, "test_before", "test_renamed")
     assert [test.name.rpartition("::")[2] for test in result.tests] == ["test_before"]
     assert result.good
 
 
-def test_resumed_layer_runs_only_what_has_not_passed(tmp_path: Path) -> None:
-    module = bare_checkout(tmp_path, DEADLY)
+def test_resumed_layer_runs_only_tests_that_have_not_passed(tmp_path: Path) -> None:
+    module = make_checkout(tmp_path)
     places = Places(checkout=tmp_path, state=tmp_path)
     resume.begin(places, ["rig"])
     broken = run_rig_layer(tmp_path, WHOLE)
     assert not broken.good
-    module.write_text(DEADLY.replace("os.kill(os.getpid(), signal.SIGKILL)", "pass"))
+    module.write_text(MODULE.replace("os.kill(os.getpid(), signal.SIGKILL)", "pass"))
     left = resume.without_passed(places, {"rig": WHOLE})["rig"]
     passed = {test.name for test in left.passed}
     assert passed == {test.name for test in broken.tests if test.outcome is Outcome.PASSED}
     resumed = run_rig_layer(tmp_path, left)
     assert resumed.good
-    assert {test.name.rpartition("::")[2] for test in resumed.tests} == {
-        "test_before",
-        "test_that_dies",
-        "test_after",
-    }
+    names = {test.name.rpartition("::")[2] for test in resumed.tests}
+    assert names == {"test_before", "test_that_dies", "test_after"}
     again = run_rig_layer(tmp_path, resume.without_passed(places, {"rig": WHOLE})["rig"])
     assert again.good
     assert again.tests == resumed.tests  # Nothing ran: even the times are the same.
@@ -89,10 +86,8 @@ def test_resumed_layer_runs_only_what_has_not_passed(tmp_path: Path) -> None:
 
 def test_check_is_resumed_only_on_its_own_tree(tmp_path: Path) -> None:
     places = Places(checkout=tmp_path, state=tmp_path / "state")
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     (tmp_path / ".gitignore").write_text("state\n", encoding="utf-8")
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
-        subprocess.run([*git, *words], check=True)
+    commit_all(tmp_path, "first")
     with pytest.raises(UsageError, match="no run with --all was interrupted"):
         resume.interrupted_layers(places)
     resume.begin(places, ["rig", "guest"])
@@ -114,7 +109,7 @@ def test_time_before_an_interruption_counts(tmp_path: Path) -> None:
     assert resume.begin_layer(record) == 0.0
     for before_s in (100.0, 200.0):
         record.touch()
-        os.utime(record, (0, time.time() + 100))  # The last test ended 100 s after the begin.
+        os.utime(record, (0, time.time() + 100))  # The last test ended 100 s after the start.
         assert resume.begin_layer(record) == pytest.approx(before_s, abs=30)
 
 

@@ -9,14 +9,13 @@ from urllib.parse import unquote
 
 import msgspec
 import pytest
-from click.testing import CliRunner
-from delayrig.main import main
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import Verdict, write_results
 from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run
 from delayrig.present.formats.sarif import NOWHERE, RULES, as_sarif
 
 from tests.rig.builders import make_evidence
+from tests.rig.running import answer_of
 from tests.rig.test_formats import cell, reports, results_of
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, run_of, timed
 
@@ -137,42 +136,42 @@ def places(results: list[Result]) -> list[tuple[str, int]]:
 
 
 @reports
-def test_each_bad_cell_is_told_of_in_what_a_strict_reader_takes(report: Report) -> None:
+def test_each_bad_cell_is_reported_and_a_strict_reader_accepts_it(report: Report) -> None:
     run = read(report)
-    told = [result.partial_fingerprints["cell/v1"] for result in run.results]
-    assert list(dict.fromkeys(told)) == [" ".join(case.id.split()) for case in report.bad]
+    cells = [result.partial_fingerprints["cell/v1"] for result in run.results]
+    assert list(dict.fromkeys(cells)) == [" ".join(case.id.split()) for case in report.bad]
     assert run.invocations[0].exit_code == int(report.code)
     assert run.invocations[0].execution_successful == (report.count(State.ERROR) == 0)
 
 
-def test_strict_reader_refuses_what_is_no_sarif() -> None:
+def test_strict_reader_refuses_an_unknown_key() -> None:
     document = json.loads(as_sarif(report_of_run(results_of(cell("a", verdict=Verdict.HUNG)))))
     document["runs"][0]["results"][0]["locations"][0]["line"] = 7
     with pytest.raises(msgspec.ValidationError, match="line"):
         msgspec.json.decode(json.dumps(document), type=Log)
 
 
-def test_finding_stands_at_the_call_in_the_code_and_names_those_around_it() -> None:
+def test_finding_is_located_at_the_delay_call_with_its_callers() -> None:
     nowhere = late("default_delay at 5 ns, thread 1: 0x62c10 < 0x29002")
     results = found_in(late(), make_evidence(), nowhere)
     assert places(results) == [("flashrom/core/busy.c", 154), (NOWHERE, 1)]
-    around = [each.physical_location for each in results[0].related_locations]
-    assert [unquote(each.artifact_location.uri) for each in around] == [
+    callers = [location.physical_location for location in results[0].related_locations]
+    assert [unquote(caller.artifact_location.uri) for caller in callers] == [
         *("flashrom/include/clock.h", "flashrom/core/busy.c", "a b/run.c")
     ]
-    assert {(each.rule_id, each.level) for each in results} == {("too-short", "error")}
+    assert {(result.rule_id, result.level) for result in results} == {("too-short", "error")}
     assert "again: rig/rig run" in results[0].message.text
 
 
-def test_evidence_of_one_line_is_one_result_that_says_how_much_there_is() -> None:
+def test_evidence_of_one_line_is_one_result_with_a_count() -> None:
     results = found_in(late("f at 1 ns: busy.c:121"), *[late("f at 1 ns: busy.c:154")] * 13)
     assert places(results) == [("busy.c", 121), ("busy.c", 154)]
     assert results[1].message.text.count("delay witness: ") == 10
     assert "\nand 3 more\n" in results[1].message.text
-    assert len({str(each.partial_fingerprints) for each in results}) == 2
+    assert len({str(result.partial_fingerprints) for result in results}) == 2
 
 
-def test_call_in_a_header_is_told_where_nothing_else_is_known() -> None:
+def test_call_in_a_header_is_the_location_if_no_other_is_known() -> None:
     results = found_in(late("default_delay at 5 ns: clock.h:27 < main+0x1"))
     assert places(results) == [("clock.h", 27)]
 
@@ -186,12 +185,12 @@ def test_call_in_a_header_is_told_where_nothing_else_is_known() -> None:
         ({"verdict": Verdict.INFRA_ERROR}, "rig-failed"),
     ],
 )
-def test_rule_is_the_kind_of_verdict(changes: dict[str, Any], rule: str) -> None:
+def test_rule_follows_the_verdict(changes: dict[str, Any], rule: str) -> None:
     (result,) = read(report_of_run(results_of(cell("a", **changes)))).results
     assert (result.rule_id, result.level) == (rule, RULES[rule][0])
 
 
-def test_cell_that_a_gate_finds_too_slow_is_a_warning() -> None:
+def test_cell_that_is_slower_in_a_gate_is_a_warning() -> None:
     before, after = timed(BEFORE), timed(AFTER, 10**10)
     decision = decided([before], [after])
     canaries = [c for c in decision.cells if c.role != "measure"]
@@ -201,15 +200,15 @@ def test_cell_that_a_gate_finds_too_slow_is_a_warning() -> None:
     assert (result.rule_id, result.level) == ("slower", "warning")
 
 
-def test_same_finding_of_another_run_has_the_same_fingerprints() -> None:
+def test_same_finding_in_another_run_has_the_same_fingerprints() -> None:
     def prints(at_ns: int, line: int) -> list[dict[str, str]]:
         where = f"default_delay at {at_ns} ns, thread 1: core/busy.c:{line}"
-        return [each.partial_fingerprints for each in found_in(late(where))]
+        return [result.partial_fingerprints for result in found_in(late(where))]
 
     assert prints(5, 154) == prints(6, 155)
 
 
-def test_files_are_named_as_the_tree_does(tmp_path: Path) -> None:
+def test_files_are_named_relative_to_the_source_tree(tmp_path: Path) -> None:
     tree = tmp_path / "candidate"
     (tree / "core").mkdir(parents=True)
     (tree / "core/busy.c").touch()
@@ -227,8 +226,6 @@ def test_export_names_files_relative_to_the_root_that_it_is_given(tmp_path: Path
     (tmp_path / "busy.c").touch()
     found = cell("a", verdict=Verdict.TOO_SHORT, evidence=[late("f at 1 ns: ../src/busy.c:3")])
     write_results(results_of(found), tmp_path / "run")
-    words = ["export", str(tmp_path / "run"), "--format=sarif", f"--source-root={tmp_path}"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
-    (run,) = msgspec.json.decode(done.stdout, type=Log).runs
+    options = ("--format=sarif", f"--source-root={tmp_path}")
+    (run,) = msgspec.json.decode(answer_of("export", tmp_path / "run", *options), type=Log).runs
     assert places(run.results) == [("busy.c", 3)]

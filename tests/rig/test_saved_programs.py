@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that a gate saves beside its results, and that a repeated cell uses."""
+"""Programs that a gate saves beside its results, so that `repro` can run its cells again."""
 
 import random
 import shutil
@@ -23,9 +23,7 @@ from delayrig.subjects.saved_programs import FOLDER, is_saved, provide_program, 
 from delayrig.subjects.subject import Subject, provide_subject, wrong_machine
 
 from tests.damage import HARMS
-from tests.rig.builders import make_cell, make_result, make_run_header
-
-CHECKOUT = find_paths().checkout
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 
 
 @pytest.fixture
@@ -56,8 +54,8 @@ def provided(name: str, folder: Path, tmp_path: Path) -> Subject:
     return provide_program(name, recipes_with(folder), state(tmp_path / "there"), print)
 
 
-def recipes_with(folder: Path) -> Recipes:
-    return msgspec.structs.replace(read_recipes(CHECKOUT), saved=str(folder))
+def recipes_with(saved_programs: Path) -> Recipes:
+    return msgspec.structs.replace(read_recipes(CHECKOUT), saved=str(saved_programs))
 
 
 def test_program_that_was_saved_is_provided_elsewhere_when_its_file_is_gone(

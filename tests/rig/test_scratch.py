@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scratch folders, files that are written whole or not at all, and one run an output folder."""
+"""Scratch folders, files that are written whole or not at all, and locks of output folders."""
 
 import errno
 import fcntl
@@ -25,15 +25,17 @@ from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.run.out_folder import LOCK, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
+from tests.rig.processes import wait_for_content
+
 LIMIT_S = 60
-HOLDS_ONE = """\
+HOLD_SCRATCH = """\
 from delayrig.base.scratch import ScratchFolder
 import time
 with ScratchFolder() as name:
     print(name, flush=True)
     time.sleep(600)
 """
-MAKES_ONE = """\
+MAKE_FOLDER = """\
 from delayrig.setup.scratch import scratch_beside
 from pathlib import Path
 import sys, time
@@ -41,10 +43,15 @@ with scratch_beside(Path(sys.argv[1])) as folder:
     print(folder, flush=True)
     time.sleep(600)
 """
-MOMENTS_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
+INTERRUPT_AFTER_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
 
 
-def first_line(process: "subprocess.Popen[str]") -> str:
+def begin_python(program: str, *words: str) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-c", program, *words]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -59,15 +66,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tmp: Path) -> None:
-    owners = [
-        subprocess.Popen(
-            [sys.executable, "-c", HOLDS_ONE],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(tmp)},
-        )
-        for _ in range(2)
-    ]
+    owners = [begin_python(HOLD_SCRATCH) for _ in range(2)]
     try:
         killed, alive = (Path(first_line(owner)) for owner in owners)
         (killed / "chip.bin").write_bytes(bytes(1 << 20))
@@ -84,9 +83,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 
 def killed_while_making(made: Path) -> Path:
     """Starts a process that makes `made`, and kills it; returns the scratch folder that it left."""
-    owner = subprocess.Popen(
-        [sys.executable, "-c", MAKES_ONE, str(made)], stdout=subprocess.PIPE, text=True
-    )
+    owner = begin_python(MAKE_FOLDER, str(made))
     try:
         folder = Path(first_line(owner))
         (folder / "ram").write_bytes(bytes(1 << 20))
@@ -97,7 +94,9 @@ def killed_while_making(made: Path) -> Path:
 
 
 @pytest.mark.parametrize("place", ["x.snapshot", "snapshots/x.snapshot", "images/guest/1234"])
-def test_what_a_killed_process_had_begun_in_the_state_is_swept_up(tmp: Path, place: str) -> None:
+def test_unfinished_folder_of_a_killed_process_is_swept_from_the_state(
+    tmp: Path, place: str
+) -> None:
     begun = killed_while_making(tmp / "state" / place)
     assert begun.parent == (tmp / "state" / place).parent
     assert begun.is_dir()
@@ -105,7 +104,7 @@ def test_what_a_killed_process_had_begun_in_the_state_is_swept_up(tmp: Path, pla
     assert not begun.exists()
 
 
-def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path) -> None:
+def test_next_process_that_makes_the_folder_sweeps_the_unfinished_one(tmp: Path) -> None:
     begun = killed_while_making(tmp / "made")
     with scratch_beside(tmp / "made") as scratch:
         (scratch / "whole").mkdir()
@@ -114,7 +113,7 @@ def test_who_makes_the_same_sweeps_up_what_a_killed_process_had_begun(tmp: Path)
     assert not begun.exists()
 
 
-def test_folders_made_by_many_at_once_stay_though_each_sweeps(tmp: Path) -> None:
+def test_sweeping_threads_leave_the_folders_of_each_other(tmp: Path) -> None:
     def make(_: int) -> bool:
         with scratch_beside(tmp / "made") as scratch:
             (scratch / "part").mkdir()
@@ -125,7 +124,7 @@ def test_folders_made_by_many_at_once_stay_though_each_sweeps(tmp: Path) -> None
     assert list(tmp.iterdir()) == []
 
 
-def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
+def test_sweep_leaves_files_of_others_alone(tmp: Path) -> None:
     elsewhere = tmp / "elsewhere"
     elsewhere.mkdir()
     (tmp / "flashrom-rig-1-link").symlink_to(elsewhere)
@@ -135,7 +134,7 @@ def test_what_is_not_ours_is_left_alone(tmp: Path) -> None:
     assert len(list(tmp.iterdir())) == 4
 
 
-def test_folder_goes_with_its_owner_and_a_missing_tmpdir_is_named(
+def test_scratch_folder_is_deleted_by_its_owner_and_a_missing_tmpdir_is_named(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScratchFolder() as name:
@@ -147,7 +146,7 @@ def test_folder_goes_with_its_owner_and_a_missing_tmpdir_is_named(
         ScratchFolder()
 
 
-def test_socket_in_it_has_a_path_that_the_kernel_takes(
+def test_path_of_a_socket_in_a_scratch_folder_is_short_enough(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long, name = tmp / ("long" * 20), "asks-12345678901234567890"
@@ -161,7 +160,7 @@ def test_socket_in_it_has_a_path_that_the_kernel_takes(
         assert Path(folder).parent == long
 
 
-def test_full_place_is_told_by_the_file_that_found_no_room_or_by_its_room(
+def test_full_scratch_is_recognised_by_the_file_of_the_error_or_by_free_space(
     tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*path: str) -> OSError:
@@ -175,22 +174,24 @@ def test_full_place_is_told_by_the_file_that_found_no_room_or_by_its_room(
     assert full_scratch(full()) == tmp
 
 
-@pytest.mark.parametrize("moment_s", MOMENTS_S)
-def test_interrupt_in_the_first_second_is_told_in_one_line(tmp_path: Path, moment_s: float) -> None:
+@pytest.mark.parametrize("after_s", INTERRUPT_AFTER_S)
+def test_interrupt_in_the_first_second_is_reported_in_one_line(
+    tmp_path: Path, after_s: float
+) -> None:
     process = start(tmp_path)
-    time.sleep(moment_s)
+    time.sleep(after_s)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=LIMIT_S)
-    assert "Traceback" not in said, said
-    assert process.returncode == 130, said
-    (told,) = (line for line in said.splitlines() if "interrupted" in line)
-    assert told.startswith("interrupted"), said
+    output, _ = process.communicate(timeout=LIMIT_S)
+    assert "Traceback" not in output, output
+    assert process.returncode == 130, output
+    (line,) = (line for line in output.splitlines() if "interrupted" in line)
+    assert line.startswith("interrupted"), output
 
 
 LIMIT = 4096
 
 
-def failed_at_the_limit(path: Path, content: bytes) -> str:
+def error_at_the_limit(path: Path, content: bytes) -> str:
     """Returns the error of a write in a process whose files may have LIMIT bytes; empty if none."""
     ours, theirs = os.pipe()
     child = os.fork()
@@ -199,49 +200,49 @@ def failed_at_the_limit(path: Path, content: bytes) -> str:
         resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
         try:
             write_atomically(path, content)
-        except BadInputError as error:
-            os.write(theirs, f"{error.message}|{error.hint}".encode())
+        except BadInputError as refusal:
+            os.write(theirs, f"{refusal.message}|{refusal.hint}".encode())
         os._exit(0)
     os.close(theirs)
-    with os.fdopen(ours) as told:
-        said = told.read()
+    with os.fdopen(ours) as pipe:
+        error = pipe.read()
     os.waitpid(child, 0)
-    return said
+    return error
 
 
-def test_file_is_kept_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_atomic_write_leaves_only_its_file(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a.json", b"one")
     write_atomically(tmp_path / "a.json", b"two")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     assert (tmp_path / "a.json").read_bytes() == b"two"
 
 
-def test_two_may_write_the_same_file_at_once(
+def test_two_writers_of_one_file_do_not_disturb_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, write = tmp_path / "a.json", Path.write_bytes
 
-    def overtaken(place: Path, content: bytes) -> int:
+    def write_after_another(place: Path, content: bytes) -> int:
         written = write(place, content)
         monkeypatch.setattr(Path, "write_bytes", write)
         write_atomically(path, b"another's")
         return written
 
-    monkeypatch.setattr(Path, "write_bytes", overtaken)
+    monkeypatch.setattr(Path, "write_bytes", write_after_another)
     write_atomically(path, b"ours")
     assert path.read_bytes() == b"ours"
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_full_disk_leaves_what_was_there_and_names_file_and_remedy(tmp_path: Path) -> None:
+def test_full_disk_leaves_the_old_file_and_the_error_names_file_and_remedy(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"the old one")
-    said = failed_at_the_limit(path, b"x" * (LIMIT + 1))
-    assert said.startswith(f"{path}: could not be written: File too large|")
-    assert "free some space" in said
+    error = error_at_the_limit(path, b"x" * (LIMIT + 1))
+    assert error.startswith(f"{path}: could not be written: File too large|")
+    assert "free some space" in error
     assert path.read_bytes() == b"the old one"
     assert [left.name for left in tmp_path.iterdir()] == [path.name]
-    assert failed_at_the_limit(path, b"x" * LIMIT) == ""
+    assert error_at_the_limit(path, b"x" * LIMIT) == ""
     assert path.stat().st_size == LIMIT
 
 
@@ -253,7 +254,7 @@ def test_device_is_not_replaced_and_a_folder_that_is_not_there_is_bad_input(tmp_
         write_atomically(tmp_path / "none" / "a.json", b"x")
 
 
-def test_folder_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+def test_folder_that_another_process_made_meanwhile_stays(tmp_path: Path) -> None:
     made, folder = tmp_path / "made", tmp_path / "folder"
     for place in (made, folder):
         place.mkdir()
@@ -271,10 +272,9 @@ def test_folder_that_cannot_be_placed_is_an_error(tmp_path: Path) -> None:
     assert (tmp_path / "folder").is_dir()
 
 
-LOOK_S = 0.02
 PLAN = """\
 schema = 1
-about = "two that want one folder"
+about = "runs that want one folder"
 lane = "host"
 subjects = ["bundled"]
 [[group]]
@@ -303,50 +303,45 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def hold_sigint_back() -> None:
-    """Blocks SIGINT, as the launcher does for the rig, which unblocks it once it can handle it."""
+    """Blocks SIGINT, as the launcher does until the rig can handle it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def wait_for(path: Path) -> None:
-    until_s = time.monotonic() + LIMIT_S
-    while not (path.exists() and path.stat().st_size) and time.monotonic() < until_s:
-        time.sleep(LOOK_S)
-    assert path.exists()
-
-
 @pytest.mark.parametrize("more", [[], ["--resume"]])
-def test_second_run_is_told_who_holds_the_folder(tmp_path: Path, more: list[str]) -> None:
+def test_second_run_is_refused_with_the_process_that_holds_the_folder(
+    tmp_path: Path, more: list[str]
+) -> None:
     first = start(tmp_path)
     try:
-        wait_for(tmp_path / "out" / "begun.json")
+        wait_for_content(tmp_path / "out" / "begun.json")
         first.send_signal(signal.SIGSTOP)  # It must not end before the second run looks.
         second = start(tmp_path, *more)
-        said, _ = second.communicate(timeout=LIMIT_S)
-        assert second.returncode == 2, said
-        told = " ".join(said.split())
-        assert f"another run is in it (process {first.pid} since 20" in told
-        assert "delayrig/__main__.py run --no-color" in told
-        assert "name another folder with --out" in told
-        assert "Traceback" not in said
+        output, _ = second.communicate(timeout=LIMIT_S)
+        assert second.returncode == 2, output
+        message = " ".join(output.split())
+        assert f"another run is in it (process {first.pid} since 20" in message
+        assert "delayrig/__main__.py run --no-color" in message
+        assert "name another folder with --out" in message
+        assert "Traceback" not in output
     finally:
         first.send_signal(signal.SIGCONT)
-        said, _ = first.communicate(timeout=LIMIT_S)
-    assert first.returncode in (0, 4), said
+        output, _ = first.communicate(timeout=LIMIT_S)
+    assert first.returncode in (0, 4), output
     assert (tmp_path / "out" / RESULTS).is_file()
     assert not (tmp_path / "out" / LOCK).exists()
 
 
 def test_two_runs_started_at_once_are_one_run_and_one_that_is_refused(tmp_path: Path) -> None:
     both = [start(tmp_path) for _ in range(2)]
-    said = [process.communicate(timeout=LIMIT_S)[0] for process in both]
+    outputs = [process.communicate(timeout=LIMIT_S)[0] for process in both]
     codes = [process.returncode for process in both]
-    assert codes.count(2) == 1, said
-    assert all("Traceback" not in text for text in said), said
+    assert codes.count(2) == 1, outputs
+    assert all("Traceback" not in output for output in outputs), outputs
 
 
-def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
+def test_lock_file_of_a_killed_owner_locks_nothing(tmp_path: Path) -> None:
     first = start(tmp_path)
-    wait_for(tmp_path / "out" / LOCK)
+    wait_for_content(tmp_path / "out" / LOCK)
     first.send_signal(signal.SIGKILL)
     first.communicate(timeout=LIMIT_S)
     assert (tmp_path / "out" / LOCK).is_file()
@@ -354,7 +349,7 @@ def test_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
         pass
 
 
-def test_folder_is_held_once_and_not_where_a_run_ended_meanwhile(tmp_path: Path) -> None:
+def test_folder_is_refused_if_held_or_if_a_run_ended_there_meanwhile(tmp_path: Path) -> None:
     with (
         hold_out(tmp_path, asked_s=None),
         pytest.raises(BadInputError, match=f"process {os.getpid()} since"),
@@ -371,7 +366,7 @@ def test_folder_is_held_once_and_not_where_a_run_ended_meanwhile(tmp_path: Path)
         pass
 
 
-def test_child_of_a_killed_owner_that_is_not_past_its_start_is_waited_for(tmp_path: Path) -> None:
+def test_lock_that_a_starting_child_of_a_dead_owner_holds_is_waited_for(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     owner = Owner(pid=gone.pid, command="rig/rig run", since="2026-01-01T00:00:00+00:00")

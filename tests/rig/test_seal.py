@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged files of subjects, images and snapshots: named, and those of images made again."""
+"""Damaged files of subjects, images and snapshots are named; damaged images are made again."""
 
 import random
 import shutil
@@ -33,8 +33,8 @@ from tests.rig.builders import CHECKOUT
 DAMAGES = (12, 100)
 
 
-def provide(paths: Paths, told: list[str]) -> Subject:
-    subject = provide_subject("bundled", read_recipes(CHECKOUT), paths, told.append)
+def provide(paths: Paths, messages: list[str]) -> Subject:
+    subject = provide_subject("bundled", read_recipes(CHECKOUT), paths, messages.append)
     provide_root(subject)
     return subject
 
@@ -45,31 +45,31 @@ def content_of(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.bounds(damages=DAMAGES)
 def test_damaged_subject_is_named_and_packed_again(paths: Paths, bound: Bound) -> None:
-    told: list[str] = []
-    folder = Path(provide(paths, told).archive).parent
+    messages: list[str] = []
+    folder = Path(provide(paths, messages).archive).parent
     sound = content_of(folder)
-    assert told == []
+    assert messages == []
     for seed in range(bound("damages")):
         draws = random.Random(f"damaged subject {seed}")
         name = draws.choice(sorted(sound))
         draws.choice(HARMS)(folder / name, draws)
         assert content_of(folder) != sound, (seed, name)
-        told.clear()
-        provide(paths, told)
+        messages.clear()
+        provide(paths, messages)
         assert content_of(folder) == sound, (seed, name)
         # A damaged root is unpacked again from the checked archive, without a message. A missing
         # seal gives none either.
-        unnamed = name.startswith("root") or (name == "seal.json" and not told)
-        assert unnamed or "bundled again: " in told[0], (seed, name, told)
+        unnamed = name.startswith("root") or (name == "seal.json" and not messages)
+        assert unnamed or "bundled again: " in messages[0], (seed, name, messages)
 
 
-def test_sound_subject_is_taken_as_it_is(paths: Paths) -> None:
-    told: list[str] = []
-    archive = Path(provide(paths, told).archive)
+def test_sound_subject_is_not_packed_again(paths: Paths) -> None:
+    messages: list[str] = []
+    archive = Path(provide(paths, messages).archive)
     before = archive.stat().st_ino
-    provide(paths, told)
+    provide(paths, messages)
     assert archive.stat().st_ino == before
-    assert told == []
+    assert messages == []
 
 
 class Live:
@@ -77,7 +77,7 @@ class Live:
 
     def __init__(self, state: Path, patch: pytest.MonkeyPatch) -> None:
         self.paths = Paths(checkout=CHECKOUT, state=state)
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.recipe = read_recipes(CHECKOUT).guest
         self.paths.live_agent.parent.mkdir(parents=True)
         self.paths.live_agent.write_bytes(b"agent")
@@ -94,9 +94,9 @@ class Live:
         target.write_bytes(random.Random("kernel").randbytes(5000))
 
     def provide(self) -> LiveImage:
-        self.told.clear()
+        self.messages.clear()
         recipe: GuestRecipe = self.recipe
-        return provide_live_image(recipe, self.paths, self.told.append)
+        return provide_live_image(recipe, self.paths, self.messages.append)
 
 
 @pytest.mark.bounds(damages=DAMAGES)
@@ -113,15 +113,15 @@ def test_damaged_live_image_is_named_and_made_again(
         draws.choice(HARMS)(folder / name, draws)
         assert live.provide() == first, (seed, name)
         assert content_of(folder) == sound, (seed, name)
-        assert "again: " in live.told[0], (seed, name)
-        assert name.rpartition(".")[0] in live.told[0], (seed, name)
+        assert "again: " in live.messages[0], (seed, name)
+        assert name.rpartition(".")[0] in live.messages[0], (seed, name)
     assert live.provide() == first
-    assert live.told == []
+    assert live.messages == []
 
 
 def test_any_flipped_bit_of_a_sealed_file_is_seen() -> None:
     content = b'{"address": 4096}'
-    assert unsealed(content) == content  # An older rig kept it without a digest.
+    assert unsealed(content) == content  # Older versions of the rig wrote no digest.
     whole = sealed(content)
     assert unsealed(whole) == content
     for bit in range(8 * len(whole)):
@@ -139,7 +139,7 @@ def test_damaged_seal_of_a_live_image_has_it_fetched_again(
     sound = seal.read_bytes()
     seal.write_bytes(content)
     live.provide()
-    assert "seal.json is" in live.told[0]
+    assert "seal.json is" in live.messages[0]
     assert msgspec.json.decode(seal.read_bytes()) == msgspec.json.decode(sound)
 
 
@@ -189,7 +189,7 @@ def swap_pages(path: Path) -> None:
         file.write(other + one)
 
 
-def test_what_is_as_it_was_made_is_sound_also_a_copy_whose_holes_are_filled(
+def test_unchanged_snapshot_is_sound_also_as_a_copy_without_holes(
     folder: Path, tmp_path: Path
 ) -> None:
     assert sparse_fault(folder) == ""
@@ -235,12 +235,12 @@ def test_missing_and_swapped_and_unknown_files_are_named(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"\xff": ""}'])
-def test_damaged_digests_are_damage(folder: Path, content: bytes) -> None:
+def test_damaged_file_of_digests_is_a_fault(folder: Path, content: bytes) -> None:
     (folder / SPARSE_NAME).write_bytes(content)
     assert sparse_fault(folder) == f"{SPARSE_NAME} is missing or damaged"
 
 
-def test_holes_cost_nothing(folder: Path) -> None:
+def test_holes_are_not_read(folder: Path) -> None:
     with (folder / "ram").open("r+b") as ram:
         ram.truncate(1 << 40)
     began_s = time.process_time()

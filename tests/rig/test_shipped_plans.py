@@ -26,7 +26,7 @@ DEMONSTRATING = ["default", "full", "smoke"]
 
 
 def span_of(plan: Plan) -> dict[str, list[Any]]:
-    """Returns the choices in each dimension of the plan's main group, which is its first."""
+    """Returns the choices in each dimension of the plan's first group, which is its main one."""
     group = plan.group[0]
     return dict(msgspec.structs.asdict(group.over))
 
@@ -67,7 +67,7 @@ def test_default_plan_covers_every_possible_pair_for_each_subject(subject: str) 
     assert 9 <= len(rows) <= 12
 
 
-def test_default_plan_spans_what_it_says() -> None:
+def test_default_plan_has_several_choices_in_these_dimensions_only() -> None:
     span = span_of(read_plan(find_plan("default")))
     several = dict.fromkeys(("mips", "cores"), 3)
     several |= dict.fromkeys(("job", "chip", "corner", "timers", "load"), 2)
@@ -75,7 +75,7 @@ def test_default_plan_spans_what_it_says() -> None:
     assert {name: len(choices) for name, choices in span.items()} == several | one
 
 
-def test_full_plan_is_the_product_without_the_impossible() -> None:
+def test_full_plan_is_the_product_without_impossible_cells() -> None:
     plan = read_plan(find_plan("full"))
     span = span_of(plan)
     wanted = {
@@ -98,7 +98,7 @@ def test_ids_are_unique_and_fit_for_folders(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_canary_and_control_of_a_witness_stand_in_the_same_cell(name: str) -> None:
+def test_canary_and_control_of_a_witness_have_the_same_settings(name: str) -> None:
     for arch in {cell.arch for cell in shipped(name)}:
         check_canaries([cell for cell in shipped(name) if cell.arch is arch])
 
@@ -118,7 +118,7 @@ def check_canaries(cells: list[Cell]) -> None:
 
 
 @pytest.mark.parametrize("name", DEMONSTRATING)
-def test_demonstration_expects_a_conviction_of_one_subject_alone(name: str) -> None:
+def test_demonstration_expects_a_conviction_of_only_one_subject(name: str) -> None:
     cells = [cell for cell in shipped(name) if cell.name == "demonstration"]
     for arch in {cell.arch for cell in shipped(name)}:
         assert {cell.subject: cell.expect for cell in cells if cell.arch is arch} == {
@@ -167,15 +167,15 @@ def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
             [sys.executable, "-c", program],
             capture_output=True,
             check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
         ).stdout
-        for seed in ("1", "2")
+        for hash_seed in ("1", "2")
     }
     assert answers == {msgspec.json.encode(shipped("default"))}
 
 
 @pytest.mark.parametrize("name", ["default", "smoke"])
-def test_subject_of_a_cell_and_its_id_name_that_very_cell_again(name: str) -> None:
+def test_subject_and_id_of_a_cell_choose_it_again(name: str) -> None:
     by_subject = {cell.subject: shipped(name, cell.subject) for cell in shipped(name)}
     for cell in shipped(name):
         assert [again for again in by_subject[cell.subject] if again.id == cell.id] == [cell]
@@ -207,7 +207,7 @@ def test_plan_is_found_by_name_and_by_file_and_an_unknown_one_gets_the_nearest_n
     assert "did you mean 'default'?" in caught.value.hint
 
 
-def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None:
+def test_every_measured_cell_of_the_write_time_plan_has_one_floor() -> None:
     cells = shipped("write-time")
 
     def work(cell: Cell) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_floors_of_the_write_time_plan_stand_under_every_measured_cell() -> None
     assert by_corner["draw"] > by_corner["typ"] > 0
 
 
-def test_gate_asks_for_last_waits_where_nothing_else_hides_that_they_are_missing() -> None:
+def test_gate_has_cells_in_which_nothing_hides_a_missing_last_wait() -> None:
     cells = shipped("gate")
     words = [cell for cell in cells if cell.chip == "SST25VF040B"]
     assert {cell.programmer for cell in words} == {Programmer.LINUX_SPI}

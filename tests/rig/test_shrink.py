@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a convicted cell to the simplest one; a rule of each test decides what is convicted."""
+"""The search for the simplest convicted cell; each test decides which cells are convicted."""
 
 import asyncio
 import shlex
@@ -9,13 +9,11 @@ from unittest.mock import Mock
 
 import msgspec
 import pytest
-from click.testing import CliRunner
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import BadInputError
 from delayrig.base.toml import parse_toml
 from delayrig.decision.shrink import Shrunk, Step, first_conviction, plan_of, shrink
 from delayrig.features.repro import command
 from delayrig.features.repro.command import show_shrunk
-from delayrig.main import main
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult, Results, Verdict
@@ -25,6 +23,7 @@ from delayrig.plan.schema import Plan
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
 from tests.rig.plan_texts import checked
+from tests.rig.running import refusal_of
 
 CHIPS = read_chips(CHECKOUT)
 LARGE = make_cell(
@@ -67,7 +66,7 @@ def test_chips_that_do_not_hold_the_region_do_not_count_among_those_tried(
     assert CHIPS[shrunk.cell.chip].size_bytes == LARGE.region_kib * 1024
 
 
-def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> None:
+def test_conviction_without_conditions_ends_in_the_smallest_cell() -> None:
     shrunk, _ = shrunk_by(lambda _: True)
     cell = shrunk.cell
     assert shrunk.complete
@@ -94,7 +93,7 @@ def test_conviction_that_needs_nothing_ends_in_the_smallest_cell_there_is() -> N
         ),
     ],
 )
-def test_what_the_conviction_needs_stays(
+def test_settings_that_the_conviction_needs_are_kept(
     needs: Callable[[Cell], bool], kept: dict[str, object]
 ) -> None:
     shrunk, _ = shrunk_by(needs)
@@ -103,7 +102,7 @@ def test_what_the_conviction_needs_stays(
     assert needs(shrunk.cell)
 
 
-def test_no_cell_is_tried_twice_and_every_step_is_told() -> None:
+def test_no_cell_is_tried_twice_and_every_step_is_reported() -> None:
     shrunk, steps = shrunk_by(lambda cell: cell.cores == 4 and cell.corner == "max")
     ids = [step.cell.id for step in steps]
     assert len(set(ids)) == len(ids)
@@ -111,13 +110,13 @@ def test_no_cell_is_tried_twice_and_every_step_is_told() -> None:
     assert [step for step in steps if step.kept][-1].cell == shrunk.cell
 
 
-def test_end_of_the_time_keeps_the_best_and_says_so() -> None:
+def test_time_limit_keeps_the_simplest_cell_and_marks_it_incomplete() -> None:
     shrunk, steps = shrunk_by(lambda _: True, limit_s=4)
     assert not shrunk.complete
     assert shrunk.cell == steps[-1].cell
 
 
-def test_other_verdict_is_not_the_same_conviction_and_none_is_refused() -> None:
+def test_corrupt_cell_can_be_shrunk_and_a_passing_one_is_refused() -> None:
     shrunk, _ = shrunk_by(lambda cell: cell.cores == 4, verdict=Verdict.CORRUPT)
     assert shrunk.result.verdict is Verdict.CORRUPT
     with pytest.raises(BadInputError, match="nothing to shrink"):
@@ -139,21 +138,23 @@ def test_the_last_line_runs_the_cell_without_a_plan(
     assert words == ["rig/rig", *words_of_cell(shrunk.cell), *delay]
 
 
-def test_plan_of_the_cell_names_that_very_cell() -> None:
+def test_plan_of_the_shrunk_cell_has_that_cell_alone() -> None:
     cell = msgspec.structs.replace(LARGE, name="shrunk", role=Role.MEASURE, expect=Expect.PASS)
     plan = parse_toml(plan_text(plan_of(cell)), Plan, source="shrunk.toml")
     assert plan_cells(checked(plan), seed=cell.seed) == [cell]
 
 
-def test_first_conviction_that_nobody_expected_is_taken() -> None:
+def test_unexpected_conviction_is_preferred_to_an_expected_one() -> None:
     def first(*cells: CellResult) -> str:
         return first_conviction(Results(run=make_run_header(), cells=list(cells)), "x")
 
-    known = make_result(make_cell(name="known"), verdict=Verdict.TOO_SHORT, expect=Expect.TOO_SHORT)
-    news = make_result(make_cell(name="news"), verdict=Verdict.TOO_SHORT, expect=Expect.PASS)
+    def convicted(expect: Expect) -> CellResult:
+        return make_result(make_cell(name=expect), verdict=Verdict.TOO_SHORT, expect=expect)
+
+    expected, unexpected = convicted(Expect.TOO_SHORT), convicted(Expect.PASS)
     canary = make_result(make_cell(role=Role.CANARY), verdict=Verdict.TOO_SHORT)
-    assert first(canary, known, news) == news.id
-    assert first(canary, known) == known.id
+    assert first(canary, expected, unexpected) == unexpected.id
+    assert first(canary, expected) == expected.id
     with pytest.raises(BadInputError, match="no cell was convicted"):
         first(canary)
 
@@ -161,13 +162,9 @@ def test_first_conviction_that_nobody_expected_is_taken() -> None:
 def test_run_has_its_plan_already_and_takes_another_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def shrink_run(*words: str) -> str:
-        done = CliRunner().invoke(main, ["shrink", "--from", str(tmp_path), *words])
-        assert done.exit_code == ExitCode.BAD_INPUT
-        return done.stderr
-
-    assert "a run has its plan already" in shrink_run("--plan", "full")
-    asked = Mock(side_effect=BadInputError("enough"))
-    monkeypatch.setattr(command, "choose", asked)
-    assert "enough" in shrink_run("--seed", "7")
-    assert asked.call_args.args[0].seed == 7
+    shrink_run = ("shrink", "--from", tmp_path)
+    assert "a run has its plan already" in refusal_of(*shrink_run, "--plan", "full")
+    choose = Mock(side_effect=BadInputError("enough"))
+    monkeypatch.setattr(command, "choose", choose)
+    assert "enough" in refusal_of(*shrink_run, "--seed", "7")
+    assert choose.call_args.args[0].seed == 7

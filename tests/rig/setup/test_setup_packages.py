@@ -132,7 +132,7 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("answer", ["n\n", "no\n", "", "what\n"])
 def test_declined_question_installs_nothing(tmp_path: Path, answer: str) -> None:
     context = asking(tmp_path, answer)
-    with pytest.raises(SetupError, match="not to be installed"):
+    with pytest.raises(SetupError, match="you declined to install"):
         packages.allowed_apt(context, LACKING)
     assert "1.2 MB" in str(getattr(context.console.output, "getvalue", str)())
 
