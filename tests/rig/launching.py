@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that start the launcher as a user does."""
+"""The launcher, started as a user starts it, and its console."""
 
 import io
 import os
@@ -11,17 +11,24 @@ from typing import Any
 from delayrig.setup.console import Console, Context
 from delayrig.setup.layout import Layout, find_layout
 
-from tests.rig.running import run
+from tests.rig.running import install_script, run
 
 LAUNCHER = find_layout({}).package_path / "rig"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
 
 
-def context_of(folder: Path, said: io.StringIO | None = None, **more: Any) -> Context:
-    """Returns the context of a checkout and its state in that folder, without a user."""
+class Terminal(io.StringIO):
+    """A stream that counts as a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def context_of(folder: Path, output: io.StringIO | None = None, **more: Any) -> Context:
+    """Returns the context of a checkout and its state in that folder, without a terminal."""
     layout = Layout(checkout=folder, state=folder / "state")
-    console = Console(output=said or io.StringIO(), input=io.StringIO())
+    console = Console(output=output or io.StringIO(), input=io.StringIO())
     return Context(**{"layout": layout, "console": console, **more})
 
 
@@ -49,12 +56,9 @@ def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.Complete
 
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
     """Marks each step of set-up as done, and installs a shell script as the rig's Python."""
-    python = state / "venv" / "bin" / "python"
-    for path in (python, state / "build" / "build.ninja"):
-        path.parent.mkdir(parents=True)
+    install_script(state / "venv" / "bin" / "python", f"#!/bin/sh\n{script}\n")
+    (state / "build").mkdir(parents=True)
     (state / "build" / "build.ninja").touch()
-    python.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
-    python.chmod(0o755)
     mark = (
         "import os; from delayrig.setup.layout import find_layout;"
         "from delayrig.setup.stamp import *; at = find_layout(os.environ);"

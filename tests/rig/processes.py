@@ -35,7 +35,7 @@ def is_running(process: int) -> bool:
 def command_line_of(process: int) -> bytes:
     """Returns the arguments, each ended by a zero byte; empty for a kernel thread or no process.
 
-    Waits while the process is inside execve(2), where it has a program but no arguments.
+    During execve(2) a process has a program but no arguments yet; then the function waits.
     """
     folder = Path(f"/proc/{process}")
     until_s = time.monotonic() + AT_EXEC_LIMIT_S
@@ -48,7 +48,7 @@ def command_line_of(process: int) -> bytes:
 
 
 def processes_told(mark: Path | str) -> dict[int, str]:
-    """Returns the arguments of each other process that has the mark in them, by its id."""
+    """Returns the arguments of the other processes that have the mark in them, by process id."""
     needle, found = os.fsencode(str(mark)), {}
     for entry in Path("/proc").glob("[0-9]*"):
         process = int(entry.name)
