@@ -25,15 +25,22 @@ def start(folder: Path, *words: str | Path) -> tuple["subprocess.Popen[str]", st
 
 
 @contextmanager
-def serving(folder: Path, *words: str | Path) -> Iterator[str]:
-    """Yields the port or device of an emulator, then waits for its end."""
+def running(folder: Path, *words: str | Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Yields an emulator and its port or device; kills it if it still runs after the block."""
     process, place = start(folder, *words)
     with process:
         try:
-            yield place
-            process.wait(LIMIT_S)
+            yield process, place
         finally:
             process.kill()
+
+
+@contextmanager
+def serving(folder: Path, *words: str | Path) -> Iterator[str]:
+    """Yields the port or device of an emulator, then waits for its end."""
+    with running(folder, *words) as (process, place):
+        yield place
+        process.wait(LIMIT_S)
 
 
 @contextmanager

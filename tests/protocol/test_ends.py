@@ -14,7 +14,7 @@ from delayrig.judge.trust import CUT_OFF
 from delayrig.model.events import of_kind, read_events
 from delayrig.model.kinds.emulator import Cycle, End, Serprog, Spi
 
-from .emulator import LIMIT_S, PATHS, start
+from .emulator import LIMIT_S, PATHS, running
 
 # Each wait below lasts far longer than LIMIT_S. One that ends within the limit was interrupted.
 BEGIN_S = 0.3
@@ -68,42 +68,31 @@ def begin_wait(port: str, name: str) -> socket.socket:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("name", WAITS)
 def test_signal_ends_any_wait_at_once(tmp_path: Path, name: str, number: signal.Signals) -> None:
-    process, port = start(tmp_path, *WAITS[name][0])
-    with process, begin_wait(port, name):
-        try:
-            process.send_signal(number)
-            assert process.wait(LIMIT_S) == 0
-            assert process.stderr is not None
-            assert CUT_OFF in process.stderr.read()
-        finally:
-            process.kill()
+    with running(tmp_path, *WAITS[name][0]) as (process, port), begin_wait(port, name):
+        process.send_signal(number)
+        assert process.wait(LIMIT_S) == 0
+        assert process.stderr is not None
+        assert CUT_OFF in process.stderr.read()
     assert isinstance(read_events(tmp_path)[-1], End)
 
 
 @pytest.mark.parametrize("name", [name for name in WAITS if name != "next request"])
 def test_disconnection_of_the_client_ends_any_wait(tmp_path: Path, name: str) -> None:
-    process, port = start(tmp_path, *WAITS[name][0], "--clients", "1")
-    with process:
-        try:
-            client = begin_wait(port, name)
-            assert process.poll() is None
-            client.close()
-            assert process.wait(LIMIT_S) == 0
-        finally:
-            process.kill()
+    with running(tmp_path, *WAITS[name][0], "--clients", "1") as (process, port):
+        client = begin_wait(port, name)
+        assert process.poll() is None
+        client.close()
+        assert process.wait(LIMIT_S) == 0
 
 
 def test_next_client_is_served_after_one_disconnected_during_its_delay(tmp_path: Path) -> None:
-    process, port = start(tmp_path, *PARALLEL, "--native-delay", "--clients", "2")
-    with process:
-        try:
-            begin_wait(port, "delay between writes").close()
-            with socket.create_connection(("127.0.0.1", int(port)), timeout=LIMIT_S) as client:
-                client.sendall(b"\x10")
-                assert receive(client, 2) == SYNCNOP_ANSWERED
-            assert process.wait(LIMIT_S) == 0
-        finally:
-            process.kill()
+    words = (*PARALLEL, "--native-delay", "--clients", "2")
+    with running(tmp_path, *words) as (process, port):
+        begin_wait(port, "delay between writes").close()
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=LIMIT_S) as client:
+            client.sendall(b"\x10")
+            assert receive(client, 2) == SYNCNOP_ANSWERED
+        assert process.wait(LIMIT_S) == 0
     events = read_events(tmp_path)
     executions = [request for request in of_kind(events, Serprog) if request.op == "0x0f"]
     assert [request.ack for request in executions] == [False]
@@ -112,8 +101,7 @@ def test_next_client_is_served_after_one_disconnected_during_its_delay(tmp_path:
 
 
 def test_interrupted_transfer_does_not_reach_the_part(tmp_path: Path) -> None:
-    process, port = start(tmp_path, *SPI, "--spi-wire-time", "--clients", "1")
-    with process:
+    with running(tmp_path, *SPI, "--spi-wire-time", "--clients", "1") as (process, port):
         begin_wait(port, "wire time").close()
         assert process.wait(LIMIT_S) == 0
     assert of_kind(read_events(tmp_path), Spi) == []

@@ -19,7 +19,7 @@ import pytest
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.events import read_events, transactions
 
-from .emulator import PATHS, PROGRAM, start
+from .emulator import PATHS, PROGRAM, running
 
 CHIPS = read_chips(PATHS.checkout)
 CORNERS = ("min", "typ", "max")
@@ -76,17 +76,11 @@ def flashrom_name(facts: ChipFacts) -> str:
 @contextmanager
 def emulator(scene: Scenario) -> Iterator[int]:
     """Serves the part to one client for each job; yields its port."""
-    process, port = start(
-        scene.folder,
-        *("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS)),
-        *("--image-in", scene.path("before.bin"), "--image-out", scene.path("content.bin")),
-    )
-    with process:
-        try:
-            yield int(port)
-            assert process.wait(LIMIT_S) == 0
-        finally:
-            process.kill()
+    words = ("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS))
+    images = ("--image-in", scene.path("before.bin"), "--image-out", scene.path("content.bin"))
+    with running(scene.folder, *words, *images) as (process, port):
+        yield int(port)
+        assert process.wait(LIMIT_S) == 0
 
 
 def run_flashrom(scene: Scenario, port: int, *job: str) -> str:

@@ -11,7 +11,7 @@ from delayrig.model.kinds.emulator import End, GaveUp
 
 from tests.flooding import Flood, build_flood
 
-from .emulator import start
+from .emulator import running
 
 CHIP = ("--chip", "W25Q128JV")
 LIMIT_S = 120
@@ -22,18 +22,15 @@ NOP_ANSWERED = b"\x06"
 
 def flooded(folder: Path, flood: Flood, listen: str) -> tuple[str, list[Event]]:
     """Runs a client that floods; returns the emulator's messages and its events."""
-    process, place = start(folder, *CHIP, "--listen", listen, "--records-max", str(RECORDS))
-    parameters = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
-    try:
+    records = ("--records-max", str(RECORDS))
+    with running(folder, *CHIP, "--listen", listen, *records) as (process, place):
+        parameters = f"dev={place}:115200" if listen == "pty" else f"ip=127.0.0.1:{place}"
         words = [str(build_flood(flood, folder)), "-p", f"serprog:{parameters}"]
         client = subprocess.run(
             words, timeout=LIMIT_S, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         assert client.returncode != 0
         _, messages = process.communicate(timeout=LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
     assert process.returncode == 0, messages
     events = read_events(folder)
     assert (folder / "events.jsonl").stat().st_size <= len(events) * RECORD_BYTES_MAX
@@ -61,8 +58,10 @@ def test_flooding_client_is_disconnected_and_reported(
 def test_client_is_disconnected_after_65536_requests_without_an_operation_on_the_part(
     tmp_path: Path,
 ) -> None:
-    process, port = start(tmp_path, *CHIP)
-    with process, socket.create_connection(("127.0.0.1", int(port))) as client:
+    with (
+        running(tmp_path, *CHIP) as (process, port),
+        socket.create_connection(("127.0.0.1", int(port))) as client,
+    ):
         client.sendall(bytes(60_000))
         # An operation on the part resets the count.
         client.sendall(bytes.fromhex("1301000001000005"))
@@ -78,8 +77,7 @@ def test_client_is_disconnected_after_65536_requests_without_an_operation_on_the
 
 
 def test_next_client_is_served_after_a_flooding_one(tmp_path: Path) -> None:
-    process, port = start(tmp_path, *CHIP, "--clients", "2")
-    with process:
+    with running(tmp_path, *CHIP, "--clients", "2") as (process, port):
         with socket.create_connection(("127.0.0.1", int(port))) as client:
             client.sendall(b"\xff" * 4096)
             while client.recv(4096):
