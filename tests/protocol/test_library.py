@@ -95,10 +95,10 @@ class Library:
     calls: ctypes.CDLL
     programmer: ctypes.c_void_p
 
-    def probe(self, chip: bytes | None = None) -> tuple[int, ctypes.c_void_p]:
+    def probe(self) -> tuple[int, ctypes.c_void_p]:
         """Calls flashrom_flash_probe(); returns its status and the context."""
         context = ctypes.c_void_p()
-        status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, chip)
+        status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, None)
         return status, context
 
 

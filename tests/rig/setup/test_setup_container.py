@@ -159,11 +159,26 @@ def test_image_is_built_once_from_the_recipes_first_stage(bench: Bench) -> None:
     assert len(bench.calls("run")) == 2
 
 
-def test_image_that_cannot_be_built_is_a_rig_fault_with_a_remedy(bench: Bench) -> None:
-    bench.install("podman", built="1")
+@pytest.mark.parametrize(
+    ("engines", "words"),
+    [
+        pytest.param({}, "install podman", id="no engine"),
+        pytest.param(
+            {"docker": {"info": " null", "alive": "0"}},
+            "docker is installed",
+            id="engine does not work",
+        ),
+        pytest.param({"podman": {"built": "1"}}, "FLASHROM_RIG_BASE", id="image cannot be built"),
+    ],
+)
+def test_failure_before_the_container_starts_is_a_rig_fault_with_a_remedy(
+    bench: Bench, engines: dict[str, dict[str, str]], words: str
+) -> None:
+    for name, values in engines.items():
+        bench.install(name, **values)
     done = bench.launch("--container", "run")
     assert done.returncode == 99
-    assert "FLASHROM_RIG_BASE" in done.stderr
+    assert words in done.stderr
     assert not bench.calls("run")
 
 
@@ -222,19 +237,6 @@ def test_docker_is_used_if_podman_does_not_answer(bench: Bench) -> None:
     bench.install("podman", info="", alive="1")
     bench.install("docker", run="sys.exit(3)")
     assert bench.launch("--container", "run").returncode == 3
-
-
-def test_engine_that_does_not_work_is_named(bench: Bench) -> None:
-    bench.install("docker", info=" null", alive="0")
-    done = bench.launch("--container", "run")
-    assert done.returncode == 99
-    assert "docker is installed" in done.stderr
-
-
-def test_error_without_an_engine_says_what_to_install(bench: Bench) -> None:
-    done = bench.launch("--container", "run")
-    assert done.returncode == 99
-    assert "install podman" in done.stderr
 
 
 @pytest.mark.parametrize("code", [125, 126, 127])

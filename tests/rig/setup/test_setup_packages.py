@@ -283,23 +283,39 @@ def test_options_of_a_one_line_source_of_binaries_become_fields() -> None:
         assert parse_one_line(line) is None
 
 
-def test_snapshot_may_be_old() -> None:
-    uri = "http://snap.example.org/archive/debian/20250520T000000Z/"
-    targets = target("bookworm", f"{LIST}:1", uri=uri)
-    stanza = backports_of(targets, {LIST: f"deb {uri} bookworm main\n"})
-    assert (stanza["URIs"], stanza["Check-Valid-Until"]) == (uri, "no")
+SNAPSHOT = "http://snap.example.org/archive/debian/20250520T000000Z/"
+OTHER_MIRROR = "http://other.example.org/debian/"
+RELEASE = target("bookworm", f"{SOURCES}:1")
 
 
-def test_backports_on_another_mirror_are_taken_from_there() -> None:
-    uri = "http://other.example.org/debian/"
-    targets = target("bookworm", f"{SOURCES}:1") + target("bookworm-backports", "gone:1", uri=uri)
-    assert backports_of(targets, {SOURCES: STANZAS})["URIs"] == uri
-
-
-def test_missing_source_file_gets_the_key_from_apt_or_of_the_distribution() -> None:
-    assert backports_of(target("bookworm", f"{SOURCES}:1"), {})["Signed-By"] == KEYRING
-    row = f"http://m.example.org/|bookworm|bookworm|/usr/share/keyrings/m.gpg|main|{SOURCES}:1|\n"
-    assert backports_of(row, {})["Signed-By"] == "/usr/share/keyrings/m.gpg"
+@pytest.mark.parametrize(
+    ("targets", "files", "fields"),
+    [
+        pytest.param(
+            target("bookworm", f"{LIST}:1", uri=SNAPSHOT),
+            {LIST: f"deb {SNAPSHOT} bookworm main\n"},
+            {"URIs": SNAPSHOT, "Check-Valid-Until": "no"},
+            id="a snapshot may be old",
+        ),
+        pytest.param(
+            RELEASE + target("bookworm-backports", "gone:1", uri=OTHER_MIRROR),
+            {SOURCES: STANZAS},
+            {"URIs": OTHER_MIRROR},
+            id="backports on another mirror",
+        ),
+        pytest.param(RELEASE, {}, {"Signed-By": KEYRING}, id="no source file"),
+        pytest.param(
+            RELEASE.replace("$(SIGNED_BY)", "/m.gpg"),
+            {},
+            {"Signed-By": "/m.gpg"},
+            id="no source file, but a key of apt",
+        ),
+    ],
+)
+def test_stanza_of_backports_has_these_fields(
+    targets: str, files: dict[str, str], fields: dict[str, str]
+) -> None:
+    assert fields.items() <= backports_of(targets, files).items()
 
 
 def test_cdrom_is_never_the_archive() -> None:
