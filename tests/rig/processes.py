@@ -47,7 +47,7 @@ def command_line_of(process: int) -> bytes:
     return words
 
 
-def processes_told(mark: Path | str) -> dict[int, str]:
+def processes_with(mark: Path | str) -> dict[int, str]:
     """Returns the arguments of the other processes that have the mark in them, by process id."""
     needle, found = os.fsencode(str(mark)), {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -82,6 +82,6 @@ def rig_started_by(launcher: int) -> int:
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
     """Waits up to the limit until no process has the mark; returns the command lines left."""
     until_s = time.monotonic() + limit_s
-    while (found := processes_told(mark)) and time.monotonic() < until_s:
+    while (found := processes_with(mark)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)
     return list(found.values())

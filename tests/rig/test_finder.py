@@ -279,7 +279,7 @@ def test_code_shows_what_an_argument_counts_or_leaves_a_doubt(tmp_path: Path, ar
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_function_that_is_given_a_moment_is_no_delay(tmp_path: Path, level: str) -> None:
-    findings, names = read(tmp_path, programs.A_MOMENT, level)
+    findings, names = read(tmp_path, programs.UNTIL_DEADLINE, level)
     assert names == []
     assert [each.called for each in findings.direct if not each.why_not] == ["clock_nanosleep"]
 
@@ -287,7 +287,7 @@ def test_function_that_is_given_a_moment_is_no_delay(tmp_path: Path, level: str)
 def test_clock_that_is_read_around_a_sleep_until_a_moment_is_no_wait_of_its_own(
     tmp_path: Path,
 ) -> None:
-    findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
+    findings, names = read(tmp_path, programs.UNTIL_DEADLINE_IN_A_LOOP)
     assert names == []
     assert [(each.called, each.why_not) for each in findings.direct] == [("clock_nanosleep", "")]
 

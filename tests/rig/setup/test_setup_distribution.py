@@ -199,7 +199,7 @@ def test_other_machine_is_refused_with_two_remedies(name: str) -> None:
     assert "rig/rig --container" in lines[1]
     assert ("--archive URI" in lines[2]) is case.archive_helps
     assert ("Debian 12 or newer" in lines[2]) is not case.archive_helps
-    with pytest.raises(SetupError):
+    with pytest.raises(SetupError, match="no Debian archive on"):
         derive_suite("trixie", case.targets, case.os_release, {})
 
 
@@ -219,11 +219,6 @@ def test_refusal_names_the_qemu_that_is_too_old() -> None:
     assert all(
         fact in error.message for fact in ("Ubuntu 24.04.2 LTS", "1:8.2.2+ds-0ubuntu1.7", "9.2")
     )
-
-
-def test_debian_suite_is_never_searched_in_ubuntus_archive() -> None:
-    with pytest.raises(SetupError, match=r"no Debian archive on Ubuntu 24\.04"):
-        derive_suite("bookworm", UBUNTU_TARGETS, UBUNTU_2404, {UBUNTU_SOURCES: UBUNTU_STANZA})
 
 
 def test_backports_are_ubuntus_on_ubuntu_and_debians_on_a_derivative_of_debian() -> None:
