@@ -15,7 +15,7 @@ from delayrig.base.paths import Paths
 from delayrig.machine.embedded_libvirt import embed_uri, provide_starter
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.processes import processes_told, rig_started_by
+from tests.rig.processes import processes_with, rig_started_by
 
 from .conftest import launch, run_plan
 from .plans import cell, plan
@@ -32,7 +32,7 @@ QUIET_LOOKS = 50
 
 def qemu_of(mark: Path | str) -> list[int]:
     """Returns each QEMU with the mark on its command line: a folder, or libvirt's name of it."""
-    return [n for n, words in processes_told(mark).items() if "qemu-system" in words]
+    return [n for n, words in processes_with(mark).items() if "qemu-system" in words]
 
 
 def wait_for_guest(run: subprocess.Popen[Any], mark: Path | str) -> None:

@@ -16,7 +16,7 @@ from delayrig.features.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.model.result import Verdict, read_results
 
 from tests.guest.conftest import FinishedRun, launch, run_plan
-from tests.rig.processes import processes_told
+from tests.rig.processes import processes_with
 
 BEHIND_A_DEVICE = "aai.bundled.*.linux_spi.write"
 CONVICTED = "demonstration.debian-bookworm.62mips*"
@@ -173,10 +173,10 @@ def test_key_that_leaves_ends_the_guest_and_everything_else(
     from_run = ("--from", str(demonstration.out))
     terminal = Terminal(paths, "repro", *from_run, "--shell", "--out", str(out))
     terminal.expect(PROMPT)
-    assert processes_told(out)
+    assert processes_with(out)
     terminal.type("\x1d")
     assert terminal.end() == INTERRUPTED
-    assert processes_told(out) == {}
+    assert processes_with(out) == {}
 
 
 def test_gdb_shows_who_called_the_delay_function(paths: Paths, smoke: FinishedRun) -> None:
@@ -243,7 +243,7 @@ def test_told_to_end_leaves_nothing_running(
     run.send_signal(signal.SIGTERM)
     said, _ = run.communicate(timeout=END_LIMIT_S)
     assert run.returncode == INTERRUPTED, said
-    assert processes_told(out) == {}
+    assert processes_with(out) == {}
 
 
 def test_printed_commands_are_those_of_a_guest_that_can_be_started(

@@ -20,7 +20,7 @@ from delayrig.features.repro.guest_entry import PROMPT, SUBJECT_STARTS
 from delayrig.features.repro.watched_lane import LINE_PORT
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.processes import processes_told
+from tests.rig.processes import processes_with
 
 from .test_repro import INTERRUPTED, LIMIT_S, Terminal, repro
 
@@ -54,10 +54,10 @@ def test_key_that_leaves_ends_the_live_guest_and_both_emulators(
     out = tmp_path / "left"
     terminal = Terminal(paths, "repro", *BUNDLED, "--shell", "--out", str(out))
     terminal.expect(PROMPT)
-    assert processes_told(out)
+    assert processes_with(out)
     terminal.type("\x1d")
     assert terminal.end() == INTERRUPTED
-    assert processes_told(out) == {}
+    assert processes_with(out) == {}
 
 
 def test_gdb_is_on_the_very_process_that_the_cell_moves(paths: Paths, tmp_path: Path) -> None:

@@ -13,27 +13,27 @@ PROGRAM = PATHS.flashrom_build / "flashrom"
 LIMIT_S = 60
 
 
-def start(folder: Path, *words: str | Path) -> tuple["subprocess.Popen[str]", str]:
-    """Starts an emulator with its events in the folder; returns it and its port or device."""
-    process = subprocess.Popen(
-        [PATHS.emulator, "--events", folder / "events.jsonl", *words],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    return process, process.stderr.readline().split()[-1]
+@contextmanager
+def running(folder: Path, *words: str | Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Starts an emulator with its events in the folder; yields it and its port or device.
+
+    Kills the emulator if it still runs after the block.
+    """
+    command = [PATHS.emulator, "--events", folder / "events.jsonl", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            yield process, process.stderr.readline().split()[-1]
+        finally:
+            process.kill()
 
 
 @contextmanager
 def serving(folder: Path, *words: str | Path) -> Iterator[str]:
     """Yields the port or device of an emulator, then waits for its end."""
-    process, place = start(folder, *words)
-    with process:
-        try:
-            yield place
-            process.wait(LIMIT_S)
-        finally:
-            process.kill()
+    with running(folder, *words) as (process, place):
+        yield place
+        process.wait(LIMIT_S)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every chip and every job: our flashrom against the emulator over TCP, in real time.
 
-The clock is real, so no test checks how long anything took. The chip reports commands that came
-too early, and its content shows that the job was done.
+The clock is real, so no test checks durations. The emulated chip reports commands that came too
+early, and its content shows that the job was done.
 """
 
 import random
@@ -19,7 +19,7 @@ import pytest
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.events import read_events, transactions
 
-from .emulator import PATHS, PROGRAM, start
+from .emulator import PATHS, PROGRAM, running
 
 CHIPS = read_chips(PATHS.checkout)
 CORNERS = ("min", "typ", "max")
@@ -28,15 +28,21 @@ AT_ONCE = 8
 LIMIT_S = 300
 REGION_BYTES = 4096
 NEIGHBOUR_BYTES = 1024
+REGION = random.Random(1).randbytes(REGION_BYTES)
+"""The content of the region before the first job."""
+NEIGHBOUR = random.Random(2).randbytes(NEIGHBOUR_BYTES)
+"""The content after the region, which must not change."""
+WRITTEN = random.Random(3).randbytes(REGION_BYTES)
+"""The content of the region after the write."""
 JOBS = 5
 DRIVEN_MIN = 59
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """The outputs, the too early commands and the contents after all jobs of a part."""
+    """The outputs of all jobs of a part, its early commands, and its content at the end."""
 
-    said: list[str]
+    outputs: list[str]
     violations: list[str]
     read: bytes
     content: bytes
@@ -50,28 +56,13 @@ class Scenario:
     corner: str
     folder: Path
 
-    @property
-    def region(self) -> bytes:
-        """Returns the first content of the region."""
-        return random.Random(1).randbytes(REGION_BYTES)
-
-    @property
-    def neighbour(self) -> bytes:
-        """Returns the content after the region, which must not change."""
-        return random.Random(2).randbytes(NEIGHBOUR_BYTES)
-
-    @property
-    def image(self) -> bytes:
-        """Returns the image to write. Only its region is used."""
-        return random.Random(3).randbytes(REGION_BYTES).ljust(self.facts.size_bytes, b"\x00")
-
     def path(self, name: str) -> Path:
         return self.folder / name
 
 
 @cache
 def listed_names() -> frozenset[str]:
-    """Returns the names that `flashrom -L` lists. The program file also has the model's names."""
+    """Returns the names that `flashrom -L` lists; the program contains more names of parts."""
     done = subprocess.run([PROGRAM, "-L"], capture_output=True, text=True, check=True)
     rows = (re.split(r"\s{2,}", line) for line in done.stdout.splitlines()[1:])
     return frozenset(row[1] for row in rows if len(row) > 1)
@@ -85,17 +76,11 @@ def flashrom_name(facts: ChipFacts) -> str:
 @contextmanager
 def emulator(scene: Scenario) -> Iterator[int]:
     """Serves the part to one client for each job; yields its port."""
-    process, port = start(
-        scene.folder,
-        *("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS)),
-        *("--image-in", scene.path("before.bin"), "--image-out", scene.path("content.bin")),
-    )
-    with process:
-        try:
-            yield int(port)
-            assert process.wait(LIMIT_S) == 0
-        finally:
-            process.kill()
+    words = ("--chip", scene.facts.name, "--corner", scene.corner, "--clients", str(JOBS))
+    images = ("--image-in", scene.path("before.bin"), "--image-out", scene.path("content.bin"))
+    with running(scene.folder, *words, *images) as (process, port):
+        yield int(port)
+        assert process.wait(LIMIT_S) == 0
 
 
 def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
@@ -107,13 +92,13 @@ def run_flashrom(scene: Scenario, port: int, *job: str) -> str:
 
 
 def serve(scene: Scenario) -> Served:
-    """Probes, reads, writes, verifies and erases, each by a flashrom of its own."""
-    scene.path("before.bin").write_bytes(scene.region + scene.neighbour)
-    scene.path("image.bin").write_bytes(scene.image)
+    """Probes, reads, writes, verifies and erases, with one flashrom process for each job."""
+    scene.path("before.bin").write_bytes(REGION + NEIGHBOUR)
+    scene.path("image.bin").write_bytes(WRITTEN.ljust(scene.facts.size_bytes, b"\x00"))
     scene.path("layout").write_text(f"00000000:{REGION_BYTES - 1:08x} region\n")
     region = ("-i", "region")
     with emulator(scene) as port:
-        said = [
+        outputs = [
             run_flashrom(scene, port),
             run_flashrom(scene, port, *region, "-r", str(scene.path("read.bin"))),
             run_flashrom(scene, port, *region, "-w", str(scene.path("image.bin"))),
@@ -122,7 +107,7 @@ def serve(scene: Scenario) -> Served:
         ]
     reached = transactions(read_events(scene.path("events.jsonl")))
     return Served(
-        said=said,
+        outputs=outputs,
         violations=[str(event) for event in reached if event.violation],
         read=scene.path("read.bin").read_bytes()[:REGION_BYTES],
         content=scene.path("content.bin").read_bytes(),
@@ -133,7 +118,7 @@ def serve(scene: Scenario) -> Served:
 def served(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[tuple[str, str], Future[Served]]]:
-    """Starts the jobs of each chip at each corner, AT_ONCE at a time. A test waits for its own."""
+    """Starts the jobs of each chip at each corner, AT_ONCE at a time; tests wait for them."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             (chip, corner): pool.submit(
@@ -156,13 +141,12 @@ def test_every_job_is_done_and_no_command_comes_too_early(
     if not flashrom_name(CHIPS[chip]):
         pytest.skip("our flashrom has no driver for it")
     result = served[chip, corner].result(LIMIT_S)
-    for said in result.said:
-        assert said.endswith("exit 0"), said
+    for output in result.outputs:
+        assert output.endswith("exit 0"), output
     assert result.violations == []
-    assert result.read == random.Random(1).randbytes(REGION_BYTES)
+    assert result.read == REGION
     assert result.content[:REGION_BYTES] == b"\xff" * REGION_BYTES
-    after = result.content[REGION_BYTES : REGION_BYTES + NEIGHBOUR_BYTES]
-    assert after == random.Random(2).randbytes(NEIGHBOUR_BYTES)
+    assert result.content[REGION_BYTES : REGION_BYTES + NEIGHBOUR_BYTES] == NEIGHBOUR
     rest = result.content[REGION_BYTES + NEIGHBOUR_BYTES :]
     assert rest == b"\xff" * len(rest)
 

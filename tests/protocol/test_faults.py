@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom on a faulty link: it ends in time, and its exit code is right.
+"""Our flashrom on a faulty link ends in time, with the right exit code.
 
 Each kind of fault has one run here; `rig/rig faults` makes any number of runs.
 """
@@ -24,7 +24,7 @@ from .faulty_link import Fault, FaultyOperation, faulty_link
 
 SEED = 1
 AT_ONCE = 6
-SCENES = scenarios_of(SEED, range(len(FaultKind)))
+SCENARIOS = scenarios_of(SEED, range(len(FaultKind)))
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +38,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[FaultKind, F
     )
     ours = HostSubject(name="bundled", words=[str(PROGRAM)], program=PROGRAM.read_bytes())
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {scenario.kind: pool.submit(bench.run, ours, scenario) for scenario in SCENES}
+        yield {scenario.kind: pool.submit(bench.run, ours, scenario) for scenario in SCENARIOS}
 
 
 @pytest.mark.parametrize("kind", FaultKind)
-def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
+def test_exit_code_of_flashrom_is_right_and_the_emulator_ends_by_itself(
     kind: FaultKind, runs: dict[FaultKind, Future[FaultRun]]
 ) -> None:
     run = runs[kind].result()
@@ -50,12 +50,12 @@ def test_flashrom_ends_truthfully_and_the_emulator_in_good_order(
     assert run.emulator is EmulatorEnd.ENDED
 
 
-def test_faults_do_happen(runs: dict[FaultKind, Future[FaultRun]]) -> None:
-    """Checks that most faults happen; some come too late for their run."""
-    assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENES) // 2
+def test_most_faults_take_effect(runs: dict[FaultKind, Future[FaultRun]]) -> None:
+    """Some faults come after the end of their run."""
+    assert sum(run.result().faults > 0 for run in runs.values()) > len(SCENARIOS) // 2
 
 
-def test_faulty_link_without_a_client_ends_with_its_test() -> None:
+def test_faulty_link_without_a_client_leaves_no_thread() -> None:
     before = threading.active_count()
     with (
         pytest.raises(TimeoutError),

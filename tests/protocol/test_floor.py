@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""serprog-floor writes the given bytes with no more transfers than that takes."""
+"""serprog-floor writes the given bytes with the fewest possible transfers."""
 
 import random
 import subprocess
@@ -19,14 +19,15 @@ CHIPS = read_chips(PATHS.checkout)
 CHIP = CHIPS["GD25Q16C"]
 READ_BYTES = 61440  # the longest read of the emulator
 PAGE_BYTES = 256
+ERASES = ("0x20", "0x52", "0xd8", "0x60", "0xc7")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A finished write: its exit code and output, its commands, and the part's content."""
+    """A finished write: its exit code, output and commands, and the content of the part."""
 
     exit_code: int
-    said: str
+    output: str
     commands: Counter[str]
     part: bytes
 
@@ -40,7 +41,7 @@ def write(
     chip: str = CHIP.name,
     program: str = "floor",
 ) -> Written:
-    """Writes `content` at `at` into a part full of zeros, as the agent would."""
+    """Writes the content at an address of a part full of zeros, with the agent's arguments."""
     facts = CHIPS[chip]
     (folder / "layout").write_text(
         f"00000000:00000fff other\n{at:08x}:{at + len(content) - 1:08x} rig\n"
@@ -55,7 +56,7 @@ def write(
         )
     return Written(
         exit_code=done.returncode,
-        said=done.stdout + done.stderr,
+        output=done.stdout + done.stderr,
         commands=Counter(event.op for event in of_kind(read_events(folder), Spi)),
         part=(folder / "after.img").read_bytes(),
     )
@@ -74,7 +75,7 @@ def test_region_is_written_and_nothing_else_is_touched(chip: str, tmp_path: Path
     unit = CHIPS[chip].erase_unit_bytes
     content = bytes_of(2 * unit)
     done = write(tmp_path, content, at=unit, chip=chip)
-    assert done.exit_code == 0, done.said
+    assert done.exit_code == 0, done.output
     assert done.part[unit : 3 * unit] == content
     assert not any(done.part[:unit] + done.part[3 * unit :])
 
@@ -92,17 +93,20 @@ def test_write_takes_two_reads_and_three_transfers_for_each_change(tmp_path: Pat
     }
 
 
-def test_erases_are_the_largest_that_begin_and_end_in_the_region(tmp_path: Path) -> None:
-    done = write(tmp_path, bytes_of(108 * 1024), at=28 * 1024)
-    assert done.exit_code == 0, done.said
-    erases = {op: done.commands[op] for op in ("0x20", "0x52", "0xd8", "0x60", "0xc7")}
-    assert erases == {"0x20": 3, "0x52": 1, "0xd8": 1, "0x60": 0, "0xc7": 0}
-
-
-def test_small_sectors_take_their_own_erases(tmp_path: Path) -> None:
-    done = write(tmp_path, bytes_of(64 * 1024), at=0, chip="S25FS128S")
-    assert done.exit_code == 0, done.said
-    assert {op: done.commands[op] for op in ("0x20", "0xd8")} == {"0x20": 8, "0xd8": 1}
+@pytest.mark.parametrize(
+    ("chip", "at_kib", "size_kib", "erases"),
+    [
+        (CHIP.name, 28, 108, {"0x20": 3, "0x52": 1, "0xd8": 1}),
+        # The first 32 KiB of this part are small sectors.
+        ("S25FS128S", 0, 64, {"0x20": 8, "0xd8": 1}),
+    ],
+)
+def test_erases_are_the_largest_that_begin_and_end_in_the_region(
+    chip: str, at_kib: int, size_kib: int, erases: dict[str, int], tmp_path: Path
+) -> None:
+    done = write(tmp_path, bytes_of(size_kib * 1024), at=at_kib * 1024, chip=chip)
+    assert done.exit_code == 0, done.output
+    assert {op: done.commands[op] for op in ERASES if op in done.commands} == erases
 
 
 def test_whole_part_takes_one_erase(tmp_path: Path) -> None:
@@ -113,10 +117,10 @@ def test_whole_part_takes_one_erase(tmp_path: Path) -> None:
     assert done.commands["0xd8"] == 0
 
 
-def test_last_block_of_16_mib_is_in_reach(tmp_path: Path) -> None:
+def test_last_block_of_16_mib_is_written(tmp_path: Path) -> None:
     content = bytes_of(4096)
     done = write(tmp_path, content, at=(16 << 20) - 4096, chip="W25Q128JV")
-    assert done.exit_code == 0, done.said
+    assert done.exit_code == 0, done.output
     assert done.part[-4096:] == content
 
 
@@ -124,22 +128,22 @@ def test_blank_pages_are_not_programmed(tmp_path: Path) -> None:
     content = bytearray(b"\xff" * 4096)
     content[PAGE_BYTES - 1] = content[2 * PAGE_BYTES] = 0
     done = write(tmp_path, bytes(content), at=0)
-    assert done.exit_code == 0, done.said
+    assert done.exit_code == 0, done.output
     assert done.commands["0x02"] == 2
     assert done.part[:4096] == content
 
 
-def test_part_that_is_busy_ends_it(tmp_path: Path) -> None:
+def test_write_to_a_busy_part_fails(tmp_path: Path) -> None:
     done = write(tmp_path, bytes_of(4096), at=0, corner="typ")
     assert done.exit_code == 1
-    assert "the part is busy" in done.said
+    assert "the part is busy" in done.output
     assert done.commands["0x05"] == 1
 
 
-def test_region_that_no_erase_fits_is_refused(tmp_path: Path) -> None:
+def test_region_that_is_not_aligned_to_an_erase_block_is_refused(tmp_path: Path) -> None:
     done = write(tmp_path, bytes_of(4096), at=2048)
     assert (done.exit_code, done.commands["0x20"]) == (1, 0)
-    assert "no erase that fits" in done.said
+    assert "no erase that fits" in done.output
 
 
 @pytest.mark.parametrize(
@@ -152,14 +156,16 @@ def test_region_that_no_erase_fits_is_refused(tmp_path: Path) -> None:
         ["-p", "serprog:ip=127.0.0.1:1", "-c", "GD25Q16(B)", "-l", "l", "-r", "r"],
     ],
 )
-def test_other_command_line_is_answered_with_the_right_one(words: list[str]) -> None:
+def test_wrong_command_line_prints_the_usage(words: list[str]) -> None:
     done = floor(*words)
     assert done.returncode == 2
     assert "Usage: serprog-floor -p serprog:ip=" in done.stderr
 
 
 @pytest.mark.parametrize("layout", ["", "00000000:00000fff other\n", "00000000:00ffffff rig\n"])
-def test_layout_without_such_a_region_is_named(layout: str, tmp_path: Path) -> None:
+def test_layout_without_a_region_rig_inside_the_part_is_refused(
+    layout: str, tmp_path: Path
+) -> None:
     (tmp_path / "layout").write_text(layout)
     done = floor(
         *("-p", "serprog:ip=127.0.0.1:1", "-c", CHIP.flashrom_names[0]),
@@ -169,7 +175,7 @@ def test_layout_without_such_a_region_is_named(layout: str, tmp_path: Path) -> N
     assert f"{tmp_path}/layout" in done.stderr
 
 
-def test_yardstick_waits_out_the_longest_times_and_asks_nothing(tmp_path: Path) -> None:
+def test_yardstick_waits_the_longest_times_and_never_polls(tmp_path: Path) -> None:
     unit = CHIP.erase_unit_bytes
     content = bytes_of(unit)
     done = write(tmp_path, content, at=unit, corner="max", program="control:yardstick")

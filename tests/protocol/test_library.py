@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""libflashrom.so.1, as other programs use it."""
+"""libflashrom.so.1, used as other programs use it."""
 
 import ctypes
 import re
@@ -53,19 +53,19 @@ def output_of(*words: str | Path) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
-def test_names_are_those_of_flashrom_and_no_others() -> None:
+def test_exported_names_are_those_of_flashrom_and_one_of_ours() -> None:
     listed = output_of("nm", "-D", "--defined-only", LIBRARY)
     names = {line.split()[-1] for line in listed.splitlines() if " A " not in line}
-    theirs = {f"flashrom_{name}@@LIBFLASHROM_1.0" for name in NAMES_OF_1_3 + NAMES_SINCE}
-    assert names == theirs | {"flashrom_rig_set_realtime@@LIBFLASHROM_RIG_1.0"}
+    flashroms = {f"flashrom_{name}@@LIBFLASHROM_1.0" for name in NAMES_OF_1_3 + NAMES_SINCE}
+    assert names == flashroms | {"flashrom_rig_set_realtime@@LIBFLASHROM_RIG_1.0"}
 
 
 def test_soname_is_the_one_that_programs_are_linked_to() -> None:
     assert "[libflashrom.so.1]" in output_of("readelf", "-d", LIBRARY)
 
 
-def test_only_the_log_callback_is_kept_between_calls() -> None:
-    """The delay layer's margin is kept, too, once for each thread."""
+def test_log_callback_is_the_only_writable_object_of_all_threads() -> None:
+    """The margin of the delay layer is thread-local, so it is in another section."""
     listed = output_of("readelf", "-sW", LIBRARY.resolve())
     sections = dict(re.findall(r"\[ *(\d+)\] (\S+)", output_of("readelf", "-SW", LIBRARY)))
     writable = {number for number, name in sections.items() if name in {".data", ".bss"}}
@@ -77,10 +77,10 @@ def test_only_the_log_callback_is_kept_between_calls() -> None:
     assert {name for name in found if not name.startswith(("completed.", "__"))} == {"caller"}
 
 
-@pytest.mark.parametrize("host", [[], ["signals"]], ids=["calm", "with a signal each ms"])
-def test_session_of_a_client_ends_as_expected(host: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["signals"]], ids=["no signals", "a signal each ms"])
+def test_session_of_a_client_ends_as_expected(more: list[str], tmp_path: Path) -> None:
     with emulator(CHIP, "min", tmp_path) as port:
-        done = run(CLIENT, "serprog", f"ip=127.0.0.1:{port}", CHIP, *host)
+        done = run(CLIENT, "serprog", f"ip=127.0.0.1:{port}", CHIP, *more)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("all as expected\n")
     end = read_events(tmp_path)[-1]
@@ -95,10 +95,10 @@ class Library:
     calls: ctypes.CDLL
     programmer: ctypes.c_void_p
 
-    def probe(self, chip: bytes | None = None) -> tuple[int, ctypes.c_void_p]:
+    def probe(self) -> tuple[int, ctypes.c_void_p]:
         """Calls flashrom_flash_probe(); returns its status and the context."""
         context = ctypes.c_void_p()
-        status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, chip)
+        status = self.calls.flashrom_flash_probe(ctypes.byref(context), self.programmer, None)
         return status, context
 
 
@@ -126,7 +126,7 @@ def faulty_library(folder: Path, operation: FaultyOperation) -> Iterator[Library
         yield opened
 
 
-def write(opened: Library, flags: tuple[int, ...] = ()) -> int:
+def write(opened: Library, flags: tuple[int, ...]) -> int:
     """Writes an image without blank pages; returns the result of flashrom_image_write()."""
     status, context = opened.probe()
     assert status == 0
@@ -142,29 +142,34 @@ def write(opened: Library, flags: tuple[int, ...] = ()) -> int:
 VERIFY_AFTER_WRITE = 2  # a value of enum flashrom_flag
 
 
-def test_write_that_breaks_off_returns_that_the_chip_has_changed(tmp_path: Path) -> None:
-    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=3)
-    with faulty_library(tmp_path, operation) as opened:
-        assert write(opened) == 2
+LOST_PAGE = FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=3)
 
 
-def test_write_that_never_begins_returns_another_error(tmp_path: Path) -> None:
-    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=READ)
-    with faulty_library(tmp_path, operation) as opened:
-        assert write(opened) == 1
-
-
-@pytest.mark.parametrize(("flags", "status"), [((), 0), ((VERIFY_AFTER_WRITE,), 2)])
-def test_lost_page_is_found_only_by_those_who_asked_to_verify(
-    flags: tuple[int, ...], status: int, tmp_path: Path
+@pytest.mark.parametrize(
+    ("operation", "flags", "status"),
+    [
+        pytest.param(
+            FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=3), (), 2, id="third page"
+        ),
+        pytest.param(
+            FaultyOperation(fault=Fault.HANG_UP, opcode=READ), (), 1, id="before the first page"
+        ),
+        pytest.param(LOST_PAGE, (), 0, id="lost page"),
+        pytest.param(LOST_PAGE, (VERIFY_AFTER_WRITE,), 2, id="lost page, verified"),
+    ],
+)
+def test_failed_write_returns_2_if_the_chip_has_changed_and_else_1(
+    operation: FaultyOperation, flags: tuple[int, ...], status: int, tmp_path: Path
 ) -> None:
-    operation = FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=3)
+    """A lost page is found only by the flag that asks to verify."""
     with faulty_library(tmp_path, operation) as opened:
         assert write(opened, flags) == status
 
 
 @pytest.mark.parametrize(("fault", "status"), [(Fault.LIE, 2), (Fault.HANG_UP, 1)])
-def test_probe_tells_no_chip_from_no_link(fault: Fault, status: int, tmp_path: Path) -> None:
+def test_probe_distinguishes_no_chip_from_no_link(
+    fault: Fault, status: int, tmp_path: Path
+) -> None:
     operation = FaultyOperation(fault=fault, opcode=RDID, forever=True)
     with faulty_library(tmp_path, operation) as opened:
         assert opened.probe()[0] == status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom over every kind of link, also slow and faulty ones."""
+"""Our flashrom over every kind of link, including slow and faulty ones."""
 
 import json
 import subprocess
@@ -44,40 +44,37 @@ def test_content_is_written_through_a_terminal(tmp_path: Path) -> None:
     assert not tty.is_symlink()
 
 
+SPI_FIRMWARE = [
+    *("stm32-vserprog", "pico-serprog", "frser-duino-ftdi", "usb-high-speed"),
+    *("serprog-stm32-gd32", "serprog_pico", "serprog-due"),
+]
+
+
 @pytest.mark.parametrize(
-    "link",
-    [
-        *("stm32-vserprog", "pico-serprog", "frser-duino-ftdi", "usb-high-speed"),
-        *("serprog-stm32-gd32", "serprog_pico", "serprog-due"),
-    ],
+    ("link", "chip"), [*((link, CHIP) for link in SPI_FIRMWARE), ("frser-atmega644", "SST29EE010")]
 )
-def test_content_is_written_within_what_a_firmware_takes(link: str, tmp_path: Path) -> None:
-    with linked(tmp_path, "--link", link) as port:
+def test_content_is_written_with_the_commands_of_each_firmware(
+    link: str, chip: str, tmp_path: Path
+) -> None:
+    """Over a memory bus, our flashrom used to hang with a buffer of 12 bytes, as for SPI."""
+    with linked(tmp_path, "--link", link, chip=chip) as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "after.img").read_bytes() == CONTENT
     events = read_events(tmp_path)
     refused = {request.name for request in of_kind(events, Serprog) if not request.ack}
-    assert refused == set(), "our flashrom asks for what the command map offers, and no more"
+    assert refused == set(), "our flashrom must use only commands of the command map"
 
 
 @pytest.mark.parametrize("chip", ["SST29EE010", "SST49LF040", "M50FW040"])
-def test_firmware_for_spi_alone_is_refused_a_part_on_another_bus(chip: str) -> None:
+def test_part_on_another_bus_is_refused_with_firmware_for_spi(chip: str) -> None:
     done = run(PATHS.emulator, "--chip", chip, "--link", "frser-duino")
     assert done.returncode == 2
     assert "frser-atmega644" in done.stderr
 
 
-def test_memory_bus_is_written_through_a_firmware_that_has_one(tmp_path: Path) -> None:
-    """With a buffer of 12 bytes, which a build for SPI reports, our flashrom used to hang."""
-    with linked(tmp_path, "--link", "frser-atmega644", chip="SST29EE010") as port:
-        done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "after.img").read_bytes() == CONTENT
-
-
 def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> None:
-    """At 2000000 baud a byte takes 5 us, each way."""
+    """At 2000000 baud a byte takes 5 us in each direction."""
     with linked(tmp_path, "--link", "baud=2000000") as port:
         done = flashrom(f"serprog:ip=127.0.0.1:{port}", "-r", tmp_path / "got")
     assert done.returncode == 0, done.stderr
@@ -104,12 +101,13 @@ def test_replies_leave_no_earlier_than_the_line_carries_them(tmp_path: Path) -> 
         "stall:20000@p=0.05",
     ],
 )
-def test_link_that_goes_wrong_is_never_taken_for_success(fault: str, tmp_path: Path) -> None:
-    """Either flashrom fails and says so, or the part holds the right content."""
+def test_faulty_link_makes_flashrom_fail_or_the_content_is_right(
+    fault: str, tmp_path: Path
+) -> None:
     words = ["--fault", fault, "--seed", "5"]
     with linked(tmp_path, *words) as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
-    assert faults(tmp_path), "the fault must have come"
+    assert faults(tmp_path), "the fault must take effect"
     if done.returncode == 0:
         assert (tmp_path / "after.img").read_bytes() == CONTENT
     else:
@@ -117,7 +115,7 @@ def test_link_that_goes_wrong_is_never_taken_for_success(fault: str, tmp_path: P
         assert done.stderr
 
 
-def test_part_that_never_gets_ready_is_given_up(tmp_path: Path) -> None:
+def test_flashrom_fails_if_the_part_stays_busy(tmp_path: Path) -> None:
     with linked(tmp_path, "--fault", "stuck-wip@2") as port:
         done = write(f"serprog:ip=127.0.0.1:{port}", tmp_path)
     assert done.returncode == 1
@@ -126,7 +124,7 @@ def test_part_that_never_gets_ready_is_given_up(tmp_path: Path) -> None:
     assert stuck.kind == "stuck-wip"
 
 
-def test_trace_of_a_run_is_one_that_viewers_read(tmp_path: Path) -> None:
+def test_trace_of_a_run_names_commands_and_waits(tmp_path: Path) -> None:
     with linked(tmp_path) as port:
         assert write(f"serprog:ip=127.0.0.1:{port}", tmp_path).returncode == 0
     shown = as_perfetto(timeline_of(read_events(tmp_path)))

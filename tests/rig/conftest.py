@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures of several files: histories, and a state folder of the test's own."""
+"""Fixtures that several files use: histories, and paths with an empty state folder."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def history_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def paths(tmp_path: Path) -> Paths:
-    """Returns paths with a state folder of the test's own, and the programs of this build."""
+    """Returns paths with a new state folder and the programs of this build."""
     usual, state = find_paths(), tmp_path / "state"
     state.mkdir()
     (state / "build").symlink_to(usual.build)

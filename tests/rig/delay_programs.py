@@ -176,11 +176,11 @@ OWN void wide_poll(uint64_t length)
 }
 int main(void) { sleep_ms(20); sleep_ns(20000); wide_us(20); wide_poll(3); return 0; }
 """
-A_MOMENT = """\
-OWN void sleep_until(uint64_t moment_ns)
+UNTIL_DEADLINE = """\
+OWN void sleep_until(uint64_t deadline_ns)
 {
 	const struct timespec until = {
-		(time_t)(moment_ns / 1000000000), (long)(moment_ns % 1000000000)
+		(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)
 	};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
@@ -188,7 +188,7 @@ OWN void sleep_until(uint64_t moment_ns)
 }
 int main(void) { sleep_until((uint64_t)now_ns() + 1000); return 0; }
 """
-AROUND_A_MOMENT = """\
+UNTIL_DEADLINE_IN_A_LOOP = """\
 OWN void wait_since(int64_t since_ns, unsigned int us)
 {
 	const int64_t until_ns = since_ns + (int64_t)us * 1000;
@@ -442,9 +442,9 @@ OWN void pace_of(unsigned int us, struct pacer *pacer)
 		;
 	pacer->since_ns = now_ns();
 }
-OWN void poll_until(int64_t moment_ns)
+OWN void poll_until(int64_t deadline_ns)
 {
-	while (now_ns() < moment_ns)
+	while (now_ns() < deadline_ns)
 		;
 }
 static struct pacer one;

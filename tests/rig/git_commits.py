@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Git repositories that tests make."""
+"""Git repositories for tests."""
 
 from pathlib import Path
 

@@ -58,14 +58,14 @@ def finished(results: Results, **more: Any) -> FinishedRun:
 
 
 def address_of(url: str) -> Address:
-    """Returns the address of that URL, whatever the environment says."""
+    """Returns the address of that URL, without the variables of the environment."""
     found = find_address(url, {})
     assert found is not None
     return found
 
 
 def history_of(url: str, *runs: Results) -> History:
-    """Makes a history of these runs."""
+    """Makes a history, and adds these runs one by one."""
     store = History(address_of(url))
     for run in runs:
         store.add([finished(run)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that start the launcher as a user does."""
+"""The launcher, started as a user starts it, and its console."""
 
 import io
 import os
@@ -18,10 +18,17 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 PRINTS_ITS_WORDS = 'printf \'%s\\n\' "$*" "$FLASHROM_RIG_STATE" "$PYTHONPATH"'
 
 
-def context_of(folder: Path, said: io.StringIO | None = None, **more: Any) -> Context:
-    """Returns the context of a checkout and its state in that folder, without a user."""
+class Terminal(io.StringIO):
+    """A stream that counts as a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def context_of(folder: Path, output: io.StringIO | None = None, **more: Any) -> Context:
+    """Returns the context of a checkout and its state in that folder, without a terminal."""
     layout = Layout(checkout=folder, state=folder / "state")
-    console = Console(output=said or io.StringIO(), input=io.StringIO())
+    console = Console(output=output or io.StringIO(), input=io.StringIO())
     return Context(**{"layout": layout, "console": console, **more})
 
 
@@ -49,8 +56,7 @@ def launch_copy(copy: Path, state: Path, *arguments: str) -> subprocess.Complete
 
 def pretend_ready(copy: Path, state: Path, script: str = PRINTS_ITS_WORDS) -> None:
     """Marks each step of set-up as done, and installs a shell script as the rig's Python."""
-    python = state / "venv" / "bin" / "python"
-    write_script(python, script)
+    write_script(state / "venv" / "bin" / "python", script)
     (state / "build").mkdir(parents=True)
     (state / "build" / "build.ninja").touch()
     mark = (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bug reports as users write them: output of programs. Names and numbers are changed.
+"""Bug reports as users write them, with the output of programs. Names and numbers are changed.
 
 Most take their facts (machine, programmer, part, symptom) from public reports. Some are made up to
-show one trait, such as two programmers or the lines of a journal. Each has the right arguments of
-`rig/rig try`, and the questions that it leaves open.
+show one property, such as two programmers or the lines of a journal. Each names the arguments of
+`rig/rig try` that describe it, and the questions that it leaves open.
 """
 
 from dataclasses import dataclass
@@ -155,7 +155,7 @@ REPORTS = {
         words="bundled --chip W25Q64FV,W25Q64JV --programmer linux_spi --job write",
         open="flashrom,speed,cores,architecture",
     ),
-    "an adapter that our own flashrom has no driver for": Reported(
+    "adapter without a driver in our flashrom": Reported(
         text="$ flashrom -p ch341a_spi -w bios.bin\n"
         + found("Winbond", "W25Q64.V", 8192, "ch341a_spi"),
         words="debian:trixie --chip W25Q64FV,W25Q64JV --programmer ch341a_spi --job write",
@@ -238,12 +238,12 @@ REPORTS = {
         words="bundled --machine mt8173",
         open="flashrom,architecture,chip,programmer,job,timers",
     ),
-    "server with more cores than our slice": Reported(
+    "server with more cores than a guest can have": Reported(
         text=lscpu("x86_64", 36, ("Intel(R) Xeon(R) Gold 6154 CPU @ 3.00GHz", 36, "3700.0000")),
         words="bundled --mips 1000 --cores 4 --arch x86_64",
         open="flashrom,chip,programmer,job,timers",
     ),
-    "laptop that mixes cores": Reported(
+    "laptop with two kinds of cores": Reported(
         text=lscpu("x86_64", 12, ("12th Gen Intel(R) Core(TM) i5-1240P", 12, "4400.0000"))
         + cpupower("0", "400 MHz - 4.40 GHz", "powersave", "intel_pstate"),
         words="bundled --mips 1000 --cores 4 --arch x86_64",
@@ -400,19 +400,19 @@ REPORTS = {
         words="debian:trixie --arch x86_64 --job read",
         open="speed,cores,chip,programmer",
     ),
-    "old lscpu, which shows one kind of two": Reported(
+    "old lscpu, which lists one of two kinds of cores": Reported(
         text="Architecture:        aarch64\nCPU(s):              6\nThread(s) per core:  1\n"
         "Core(s) per socket:  3\nSocket(s):           2\nModel name:          Cortex-A53\n"
         "CPU max MHz:         1800.0000\n",
         words="bundled --mips 1000 --cores 4 --arch arm64",
         open="flashrom,kinds of cores,chip,programmer,job,timers",
     ),
-    "clocks of clusters that lscpu does not count": Reported(
+    "clocks of two clusters without their numbers of cores": Reported(
         text=lscpu("aarch64", 8, ("-", 1, "1800.0000"), ("-", 1, "2256.0000")),
         words="bundled --mips 1000 --cores 4 --arch arm64",
         open="flashrom,speeds,chip,programmer,job,timers",
     ),
-    "clock that is held low": Reported(
+    "clock that its policy limits to the lowest frequency": Reported(
         text=cpupower("12", "400 MHz - 4.46 GHz", "powersave", "amd-pstate-epp").replace(
             "  hardware limits: 400 MHz - 4.46 GHz\n",
             "  hardware limits: 400 MHz - 4.46 GHz\n"

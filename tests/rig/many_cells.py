@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A made-up run of any number of cells, to measure reports and histories of sweeps.
+"""A synthetic run of any number of cells, for reports and histories of sweeps.
 
-    .rig/venv/bin/python -m tests.rig.many_cells OUT --cells 100000
-
-Writes OUT/results.json with cells as large as real ones: one in 20 is convicted as its plan
-expects, one in 1,000 although its plan expects a pass; one in 500 is inconclusive, one in 5,000
-was lost.
+Its cells are as large as real ones: one in 20 is convicted as its plan expects, one in 1,000
+although its plan expects a pass; one in 500 is inconclusive, one in 5,000 was lost.
 """
 
-import argparse
 import random
 from collections.abc import Iterator
 from itertools import islice, product
@@ -128,15 +124,3 @@ def _draw(cell: Cell, draws: random.Random) -> tuple[Verdict, Expect]:
         return (Verdict.PASS if cell.role is Role.CONTROL else Verdict.TOO_SHORT), cell.expect
     found = next((odd for odd in ODDS if not draws.randrange(odd[0])), None)
     return (found[1], found[2]) if found else (Verdict.PASS, Expect.PASS)
-
-
-def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("out", type=Path, metavar="OUT")
-    parser.add_argument("--cells", type=int, default=100_000)
-    given = parser.parse_args()
-    keep_many(given.out, given.cells)
-
-
-if __name__ == "__main__":
-    _main()

@@ -60,7 +60,7 @@ def error_of(text: str) -> BadInputError:
 
 
 def levels(cell: Cell) -> dict[str, Any]:
-    """Returns the cell's settings in the words of a plan's span."""
+    """Returns the settings of the cell by their names in a plan."""
     return {
         "mips": shape_of(cell).nominal_mips,
         "cores": cell.cores,

@@ -35,7 +35,7 @@ def is_running(process: int) -> bool:
 def command_line_of(process: int) -> bytes:
     """Returns the arguments, each ended by a zero byte; empty for a kernel thread or no process.
 
-    Waits while the process is inside execve(2), where it has a program but no arguments.
+    During execve(2) a process has a program but no arguments yet; then the function waits.
     """
     folder = Path(f"/proc/{process}")
     until_s = time.monotonic() + AT_EXEC_LIMIT_S
@@ -47,8 +47,8 @@ def command_line_of(process: int) -> bytes:
     return words
 
 
-def processes_told(mark: Path | str) -> dict[int, str]:
-    """Returns the arguments of each other process that has the mark in them, by its id."""
+def processes_with(mark: Path | str) -> dict[int, str]:
+    """Returns the arguments of the other processes that have the mark in them, by process id."""
     needle, found = os.fsencode(str(mark)), {}
     for entry in Path("/proc").glob("[0-9]*"):
         process = int(entry.name)
@@ -90,6 +90,6 @@ def wait_for_content(path: Path, limit_s: float = 60) -> str:
 def left_running(mark: Path | str, limit_s: float = 0) -> list[str]:
     """Waits up to the limit until no process has the mark; returns the command lines left."""
     until_s = time.monotonic() + limit_s
-    while (found := processes_told(mark)) and time.monotonic() < until_s:
+    while (found := processes_with(mark)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)
     return list(found.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small runs and gates on disk, for tests of the reports on them."""
+"""Small runs and gates on disk, for tests of reports."""
 
 import io
 from collections.abc import Callable
@@ -66,10 +66,10 @@ def job_events(*, poll_ms: float = 10, is_early: bool = False) -> list[Event]:
     bus.append(busy("0x20", start=at + MS, until=at + 40 * MS))
     if is_early:
         bus.append(early("0x02", read=at + 2 * MS, margin=-38 * MS))
-    moment = at + 3 * MS
-    while moment < at + 40 * MS:
-        bus.append(spi("0x05", read=moment, sr="0x03"))
-        moment += int(poll_ms * MS)
+    poll_at = at + 3 * MS
+    while poll_at < at + 40 * MS:
+        bus.append(spi("0x05", read=poll_at, sr="0x03"))
+        poll_at += int(poll_ms * MS)
     bus += [
         spi("0x05", read=at + 50 * MS),
         spi("0x06", read=at + 51 * MS),
@@ -103,7 +103,7 @@ def keep_cell(run: Path, cell: Cell, events: list[Event], **changes: Any) -> Cel
 def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> Results:
     """Writes a run of two subjects, each without and with a hazard, and a canary and a control.
 
-    One subject is convicted. One cell is skipped; a page must escape the name of its subject.
+    One subject is convicted. One cell is skipped, and the name of its subject contains HTML.
     """
     calm = make_cell(lane=lane)
     loaded = make_cell(name="loaded", lane=lane, cores=2, hazards=("busy-siblings",))
@@ -135,7 +135,7 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
 
 
 def keep_calls(run: Path, callers: list[str]) -> None:
-    """Adds to each cell of a run a call of a delay function by these callers."""
+    """Adds a call of a delay function, with these callers, to each cell of a run."""
     delays = delays_of(delay(10, took_ns=20_000, at=START_NS + MS))
     written = encode_delays(msgspec.structs.replace(delays, callers={1: callers}))
     for events in run.glob("*/events.jsonl"):

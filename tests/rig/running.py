@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that tests run to their end: `rig/rig` inside this process, and any other in its own."""
+"""Functions that run a program to its end: `rig/rig` in this process, others in a new one."""
 
 import os
 import subprocess
@@ -34,22 +34,27 @@ def refusal_of(*words: object) -> str:
     return done.stderr
 
 
+def install_script(path: Path, script: str) -> Path:
+    """Writes an executable script, and its folder; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def run(*words: object, **more: Any) -> subprocess.CompletedProcess[str]:
     """Runs a program; returns its exit code, whatever it is, and its output as text."""
     return subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, **more)
 
 
 def write_script(path: Path, script: str) -> Path:
-    """Writes an executable shell script, and its folder if there is none; returns its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
+    """Writes an executable shell script, and its folder; returns its path."""
+    return install_script(path, f"#!/bin/sh\n{script}\n")
 
 
 def run_python(
     *words: object, within: Sequence[str] = (), **more: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Runs this Python, which finds our packages; the words `within` begin its command line."""
+    """Runs this Python with our packages in its path; `within` is the start of its command line."""
     environment = {**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"}
     return run(*within, sys.executable, *words, env=environment, **more)

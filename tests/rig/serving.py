@@ -15,11 +15,11 @@ END_LIMIT_S = 120
 def serving(*words: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
     """Runs a subcommand until the block ends; yields its process id.
 
-    Without TLS it trusts everyone here, because other users' processes would keep it from starting.
+    Without TLS it does not start if another user has a process here, unless an option allows that.
     """
-    trusting = [] if "--tls" in words else ["--trust-everyone-here"]
+    allowing = [] if "--tls" in words else ["--trust-everyone-here"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "delayrig", *words, *trusting],
+        [sys.executable, "-m", "delayrig", *words, *allowing],
         env={**os.environ, **(environment or {})},
     )
     try:

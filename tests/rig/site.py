@@ -28,12 +28,12 @@ def build_site(site: Path, checkout: Path = CHECKOUT) -> tuple[int, str]:
 
 
 def copy_documents(files: list[Path], folder: Path) -> None:
-    """Copies the sources of the site, so that a test may damage them."""
+    """Copies the sources of the site, so that a test can damage the copies."""
     for path in files:
-        kept = path.relative_to(CHECKOUT)
-        if path.suffix in SOURCES or kept.parts[:2] == ("rig", "site"):
-            (folder / kept).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, folder / kept)
+        name = path.relative_to(CHECKOUT)
+        if path.suffix in SOURCES or name.parts[:2] == ("rig", "site"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, folder / name)
 
 
 @dataclass
@@ -51,13 +51,13 @@ class Built(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Collects the ids, links and fetched files of the tag."""
-        said = {key: value or "" for key, value in attrs}
-        if "id" in said:
-            self.ids.add(said["id"])
-        if tag == "a" and "href" in said:
-            self.links.add(said["href"])
-        self.fetched |= {said["href"]} if tag == "link" else set()
-        self.fetched |= {said["src"]} if "src" in said else set()
+        values = {key: value or "" for key, value in attrs}
+        if "id" in values:
+            self.ids.add(values["id"])
+        if tag == "a" and "href" in values:
+            self.links.add(values["href"])
+        self.fetched |= {values["href"]} if tag == "link" else set()
+        self.fetched |= {values["src"]} if "src" in values else set()
 
 
 @cache
@@ -66,14 +66,14 @@ def page_at(path: Path) -> Built:
 
 
 def leads(page: Built, link: str) -> bool:
-    """Returns True if the site has the linked file, and the file the anchor."""
-    there = urlsplit(link)
-    target = (page.path.parent / unquote(there.path)).resolve() if there.path else page.path
+    """Returns True if the linked file exists and has the anchor of the link."""
+    parts = urlsplit(link)
+    target = (page.path.parent / unquote(parts.path)).resolve() if parts.path else page.path
     if not target.is_file():
         return False
-    if not there.fragment or target.suffix != ".html":
+    if not parts.fragment or target.suffix != ".html":
         return True
-    return unquote(there.fragment) in page_at(target).ids
+    return unquote(parts.fragment) in page_at(target).ids
 
 
 def is_local(link: str) -> bool:

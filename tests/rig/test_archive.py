@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same files give the same archive, whenever and wherever they were made."""
+"""Archives: the same files give the same bytes, whatever their times, masks and folders are."""
 
 import os
 import random
@@ -24,7 +24,7 @@ RUNNABLE = {"bin/program"}
 
 
 def fill(folder: Path, names: Iterable[str], *, mtime_s: int, mask: int = 0o022) -> Path:
-    """Makes the files in that order, with that time and umask."""
+    """Makes the files in the order of the names, with that time and umask."""
     before = os.umask(mask)
     try:
         folder.mkdir(parents=True)
@@ -61,16 +61,16 @@ def test_same_content_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_everything_is_in_the_archive_in_the_order_of_names(tmp_path: Path) -> None:
     folder = fill(tmp_path / "one", FILES, mtime_s=1)
     content = archived(folder)
-    listed = subprocess.run(
-        ["cpio", "-t", "--quiet"], input=content, capture_output=True, check=True
-    ).stdout.splitlines()
+    listing = ["cpio", "-t", "--quiet"]
+    done = subprocess.run(listing, input=content, capture_output=True, check=True)
+    listed = done.stdout.splitlines()
     wanted = [os.fsencode(path.relative_to(folder)) for path in folder.rglob("*")]
     assert len(listed) == len(wanted) == 14
     escaped = [name.decode("unicode_escape").encode("latin-1") for name in listed]
     assert escaped == sorted(wanted)
 
 
-def test_archive_that_cannot_be_written_is_a_fault_of_the_rig(tmp_path: Path) -> None:
+def test_archive_that_cannot_be_written_is_a_rig_fault(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("needs /dev/full")
@@ -78,7 +78,7 @@ def test_archive_that_cannot_be_written_is_a_fault_of_the_rig(tmp_path: Path) ->
         write_archive(fill(tmp_path / "one", FILES, mtime_s=1), full)
 
 
-def test_unpacking_gives_back_every_file_as_it_was(tmp_path: Path) -> None:
+def test_cpio_unpacks_every_file_as_it_was(tmp_path: Path) -> None:
     content = archived(fill(tmp_path / "one", FILES, mtime_s=1))
     back = tmp_path / "back"
     back.mkdir()
@@ -90,7 +90,7 @@ def test_unpacking_gives_back_every_file_as_it_was(tmp_path: Path) -> None:
     assert runnable == RUNNABLE
 
 
-def test_folders_say_nothing_of_the_file_system_they_were_on(tmp_path: Path) -> None:
+def test_link_count_of_a_folder_does_not_depend_on_the_file_system(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / "one" / "folder" / name).mkdir(parents=True)
     header = archived(tmp_path / "one")[:110]
@@ -99,16 +99,16 @@ def test_folders_say_nothing_of_the_file_system_they_were_on(tmp_path: Path) -> 
 
 
 def test_unpacked_archive_is_the_folder_that_was_packed(tmp_path: Path) -> None:
-    folder, again = fill(tmp_path / "folder", FILES, mtime_s=1), tmp_path / "again"
+    folder, unpacked = fill(tmp_path / "folder", FILES, mtime_s=1), tmp_path / "unpacked"
     content = archived(folder)
-    again.mkdir()
-    unpack_archive(tmp_path / "folder.cpio", again)
-    assert archived(again) == content
-    assert (again / "bin/program").read_bytes() == FILES["bin/program"]
+    unpacked.mkdir()
+    unpack_archive(tmp_path / "folder.cpio", unpacked)
+    assert archived(unpacked) == content
+    assert (unpacked / "bin/program").read_bytes() == FILES["bin/program"]
 
 
 @pytest.mark.parametrize("content", [b"", b"070701", b"\x7fELF" + bytes(200)])
-def test_damaged_archive_is_a_fault_of_the_rig(tmp_path: Path, content: bytes) -> None:
+def test_damaged_archive_is_a_rig_fault(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.cpio").write_bytes(content)
     with pytest.raises(RigFaultError, match="damaged"):
         unpack_archive(tmp_path / "x.cpio", tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The description of a guest for QEMU and for libvirt: both agree where it matters."""
+"""The command line of QEMU and the domain of libvirt describe the same guest."""
 
 import subprocess
 from dataclasses import replace
@@ -94,7 +94,7 @@ OTHERS: dict[str, tuple[Hardware, str, str]] = {
         f"{FW_CFG} -global migration.mapped-ram=on -incoming file:/snap,,1/a.snapshot",
     ),
     "memory in a file": (replace(BOOTING, **IN_FILE), "", BACKEND.format("on")),
-    "restored, with memory of its own": (
+    "restored, with private memory": (
         replace(RESTORED, **IN_FILE),
         "-S",
         f"{BACKEND.format('off')} {FW_CFG} -incoming defer",
@@ -105,7 +105,7 @@ OTHERS: dict[str, tuple[Hardware, str, str]] = {
         "2,sockets=2,cores=1,threads=1",
         "4,sockets=4,cores=1,threads=1",
     ),
-    "words of hazards": (shaped(kernel_words=("highres=off",)), "", "highres=off"),
+    "kernel options of hazards": (shaped(kernel_words=("highres=off",)), "", "highres=off"),
     "hpet": (
         shaped(clocksource="hpet"),
         "pc,usb=off,hpet=off,vmport=off tsc=reliable",
@@ -171,24 +171,24 @@ def text_of(domain: ET.Element, path: str) -> str:
     return element(domain, path).text or ""
 
 
-def test_booting_guest_has_this_command_line() -> None:
+def test_command_line_of_a_booting_guest() -> None:
     assert words_of(BOOTING) == WORDS_OF_BOOTING.split()
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_command_line_of_another_guest_differs_in_that_alone(case: str) -> None:
-    hardware, gone, new = OTHERS[case]
+def test_command_line_of_another_guest_differs_only_in_the_words_of_its_case(case: str) -> None:
+    hardware, removed, added = OTHERS[case]
     lines = list(ndiff(words_of(BOOTING), words_of(hardware)))
-    assert [line[2:] for line in lines if line.startswith("- ")] == gone.split()
-    assert [line[2:] for line in lines if line.startswith("+ ")] == new.split()
+    assert [line[2:] for line in lines if line.startswith("- ")] == removed.split()
+    assert [line[2:] for line in lines if line.startswith("+ ")] == added.split()
 
 
-def test_monitor_is_the_descriptor_given() -> None:
+def test_monitor_has_the_given_descriptor() -> None:
     assert "socket,id=monitor,fd=17" in words_of(BOOTING, monitor_fd=17)
 
 
 @MACHINES
-def test_timing_and_hand_over_are_word_for_word_the_same_for_both(hardware: Hardware) -> None:
+def test_timing_and_hand_over_are_equal_for_qemu_and_libvirt(hardware: Hardware) -> None:
     shared = [*timing_arguments(hardware.shape), *hand_over_arguments(hardware)]
     assert words_of_domain(hardware) == shared
     assert qemu_arguments(hardware, monitor_fd=5)[-len(shared) :] == shared
@@ -196,7 +196,7 @@ def test_timing_and_hand_over_are_word_for_word_the_same_for_both(hardware: Hard
 
 @MACHINES
 @pytest.mark.parametrize("clocksource", ["tsc", "hpet"])
-def test_both_describe_the_same_machine(hardware: Hardware, clocksource: str) -> None:
+def test_qemu_and_libvirt_describe_the_same_machine(hardware: Hardware, clocksource: str) -> None:
     hardware = replace(hardware, shape=replace(SHAPE, clocksource=clocksource))
     words = qemu_arguments(hardware, monitor_fd=5)
     given, domain = dict(pairwise(words)), domain_of(hardware)
@@ -212,16 +212,16 @@ def test_both_describe_the_same_machine(hardware: Hardware, clocksource: str) ->
     hpet = element(domain, "clock/timer[@name='hpet']").attrib["present"]
     assert hpet == ("yes" if "hpet=on" in given["-machine"] else "no")
     assert element(domain, "vcpu").attrib["cpuset"] == "3"
-    # libvirt doubles the commas of its own elements itself.
+    # libvirt itself doubles the commas in its elements.
     assert element(domain, "devices/serial/source").attrib["path"] == "/out,1/console.log"
 
 
-def test_markup_in_a_path_stays_a_path() -> None:
+def test_markup_in_a_path_is_escaped() -> None:
     hardware = replace(RESTORED, incoming=Path('/a"<&>/b'))
     assert words_of_domain(hardware)[-1] == 'file:/a"<&>/b'
 
 
-def test_booting_guests_have_one_uuid_and_restored_domains_their_own() -> None:
+def test_booting_domains_share_a_uuid_and_restored_ones_do_not() -> None:
     booting, restored = (
         {text_of(domain_of(hardware, name), "uuid") for name in ("a", "b")}
         for hardware in (BOOTING, RESTORED)
@@ -241,21 +241,21 @@ def test_i386_guest_runs_in_the_same_program() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "path"), [("", "/t 1"), ("/qemu/lib:/more", "/t 1:/qemu/lib:/more")]
+    ("library_path", "path"), [("", "/t 1"), ("/qemu/lib:/more", "/t 1:/qemu/lib:/more")]
 )
-def test_preloaded_library_may_have_spaces_in_its_path(before: str, path: str) -> None:
+def test_path_of_the_preloaded_library_may_contain_spaces(library_path: str, path: str) -> None:
     given = {"LD_PRELOAD": "preload.so", "LD_LIBRARY_PATH": path}
-    assert arguments.preloading(RESTORED.preload, before) == given
-    entries = of_command_line(domain_of(RESTORED, library_path=before), "env")
+    assert arguments.preloading(RESTORED.preload, library_path) == given
+    entries = of_command_line(domain_of(RESTORED, library_path=library_path), "env")
     assert {entry.attrib["name"]: entry.attrib["value"] for entry in entries} == given
 
 
-def test_note_that_is_looked_for_is_the_one_that_is_made() -> None:
+def test_note_of_the_preloaded_library_is_the_one_that_the_rig_reads() -> None:
     source = CHECKOUT / "emulators" / "qemu_preload" / "big_lock.c"
     assert f'#define NOTE "{arguments.PRELOAD_NOTE}' in source.read_text(encoding="utf-8")
 
 
-def test_pinned_process_keeps_to_one_cpu_and_ends_with_its_parent() -> None:
+def test_pinned_process_runs_on_one_cpu_and_ends_with_its_parent() -> None:
     words = "setpriv --pdeathsig KILL taskset --cpu-list 3 qemu -m 1"
     assert pinned(3, ["qemu", "-m", "1"]) == words.split()
 
@@ -266,7 +266,7 @@ def test_qemu_runs_within_its_sandbox() -> None:
     process = subprocess.Popen(words.split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
-        assert b"QMP" in process.stdout.readline()  # QEMU accepted all its options
+        assert b"QMP" in process.stdout.readline()  # QEMU accepted all options
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
         assert "Seccomp:\t2" in status
         assert "NoNewPrivs:\t1" in status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged or wrong files: each reader ends with a clear error."""
+"""Damaged or wrong files: every reader ends with an error that names file, key and remedy."""
 
 import contextlib
 import fcntl
@@ -8,6 +8,8 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import getitem, setitem
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ from tests.rig.builders import make_cell, make_contrast
 from tests.rig.history_builders import make_run
 from tests.rig.running import refusal_of, rig
 
-Path_ = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
+DAMAGED_VALUES = 40
 FOREIGN: list[Any] = [None, -1, "\x00 nonsense", [], {}, 1e300, True]
 
 
@@ -89,8 +92,8 @@ def read_as_baseline(folder: Path) -> dict[str, Result]:
     return {"gate": done}
 
 
-def assert_told(results: dict[str, Result], *words: str) -> None:
-    """Checks that each command fails with an error with these words and a remedy."""
+def assert_refused(results: dict[str, Result], *words: str) -> None:
+    """Checks that each command fails with an error that contains these words and a remedy."""
     for name, done in results.items():
         assert done.exit_code == ExitCode.BAD_INPUT, (name, done.output)
         assert done.output.startswith("error: "), (name, done.output)
@@ -118,54 +121,60 @@ def first(**changes: object) -> Edit:
     return lambda content: content["cells"][0].update(changes)
 
 
+def negative(figure: str) -> Edit:
+    """Returns an edit that makes a figure of the first cell -1."""
+    *outer, key = figure.split(".")
+    return lambda content: setitem(reduce(getitem, outer, content["cells"][0]), key, -1)
+
+
 WRONG_VALUES: list[tuple[Edit, str, str]] = [
     *((top(schema=number), "schema'", "the rig that wrote it") for number in (0, 2, 99)),
     # A cell that a contrast names is missing, or a cell is there twice.
     (lambda c: c["cells"].pop(1), "contrasts[0].against'", "a cell is missing"),
     (lambda c: c["cells"].append(c["cells"][0]), "cells[2].id'", "that of cells[0]"),
-    # The words are those of another rig.
+    # A newer rig may have more roles and expectations.
     (first(role="novel"), "cells[0].role' is 'novel'", "known words"),
     (first(expect="novel"), "cells[0].expect' is 'novel'", "known words"),
+    *((negative(key), f"cells[0].{key}' is below zero", "-1") for key in NEVER_NEGATIVE),
 ]
 
 
-@pytest.mark.parametrize(("edit", "key", "said"), WRONG_VALUES)
-def test_value_of_no_run_of_this_rig_is_told_with_file_and_key(
-    out: Path, tmp_path: Path, edit: Edit, key: str, said: str
+@pytest.mark.parametrize(("edit", "key", "words"), WRONG_VALUES)
+def test_value_that_this_rig_does_not_write_is_refused_with_file_and_key(
+    out: Path, tmp_path: Path, edit: Edit, key: str, words: str
 ) -> None:
     change(out / FILE_NAME, edit)
-    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), f"key '{key}", said)
+    assert_refused(read_all(out, tmp_path), str(out / FILE_NAME), f"key '{key}", words)
 
 
-def test_half_written_run(out: Path, tmp_path: Path) -> None:
+def test_truncated_results_are_refused(out: Path, tmp_path: Path) -> None:
     content = (out / FILE_NAME).read_bytes()
     for length in (0, 1, len(content) // 2, len(content) - 3):
         (out / FILE_NAME).write_bytes(content[:length])
-        told = read_all(out, tmp_path) | read_as_baseline(out)
-        assert_told(told, str(out / FILE_NAME), "run it again")
+        done = read_all(out, tmp_path) | read_as_baseline(out)
+        assert_refused(done, str(out / FILE_NAME), "run it again")
 
 
-def test_run_that_was_cut_off_before_its_results(out: Path, tmp_path: Path) -> None:
+def test_interrupted_run_without_results_is_refused(out: Path, tmp_path: Path) -> None:
     (out / FILE_NAME).unlink()
     (out / "cell").mkdir()
     (out / "cell" / "cell.json").write_text("{}", encoding="utf-8")
-    told = read_all(out, tmp_path) | read_as_baseline(out)
-    assert_told(told, "cut off before its end", "run it again")
+    done = read_all(out, tmp_path) | read_as_baseline(out)
+    assert_refused(done, "cut off before its end", "run it again")
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"version": 3}', '{"schema": 1}', "null", "7"])
-def test_foreign_json(out: Path, tmp_path: Path, content: str) -> None:
+def test_json_that_is_not_a_run_is_refused(out: Path, tmp_path: Path, content: str) -> None:
     (out / FILE_NAME).write_text(content, encoding="utf-8")
-    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "key '" if "1" in content else "")
+    assert_refused(read_all(out, tmp_path), str(out / FILE_NAME), "key '" if "1" in content else "")
 
 
-def test_baseline_that_lacks_a_cell_of_the_plan(out: Path) -> None:
-    told = read_as_baseline(out)
-    assert_told(told, "key 'cells'", "cells of the plan, such as", "--plan")
+def test_baseline_without_all_cells_of_the_plan_is_refused(out: Path) -> None:
+    assert_refused(read_as_baseline(out), "key 'cells'", "cells of the plan, such as", "--plan")
 
 
-def test_folder_that_is_none(tmp_path: Path) -> None:
-    assert_told(read_all(tmp_path / "none", tmp_path), "name the --out folder")
+def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
 @pytest.mark.parametrize(
@@ -175,10 +184,10 @@ def test_folder_that_is_none(tmp_path: Path) -> None:
         *("a.b.c\x00", "a.b.c\n", "a.b." + "c" * 300),
     ],
 )
-def test_cell_whose_id_leaves_the_run(out: Path, tmp_path: Path, name: str) -> None:
+def test_id_that_is_a_path_out_of_the_run_is_refused(out: Path, tmp_path: Path, name: str) -> None:
     change(out / FILE_NAME, first(id=name))
-    told = read_all(out, tmp_path) | {"repro": rig("repro", "--from", out, "--dry-run")}
-    assert_told(told, "key 'cells[0].id' is no", repr(name)[1:9])
+    done = read_all(out, tmp_path) | {"repro": rig("repro", "--from", out, "--dry-run")}
+    assert_refused(done, "key 'cells[0].id' is no", repr(name)[1:9])
 
 
 OUT_OF_RANGE = ["1000000000000000000000000000000", "9223372036854775808", "1e30", "9" * 5000]
@@ -186,18 +195,18 @@ OUT_OF_RANGE = ["1000000000000000000000000000000", "9223372036854775808", "1e30"
 
 @pytest.mark.parametrize("number", OUT_OF_RANGE, ids=["10^30", "2^63", "1e30", "long"])
 @pytest.mark.parametrize("key", ["seed", "total", "host_s"])
-def test_number_that_nothing_holds(out: Path, tmp_path: Path, number: str, key: str) -> None:
+def test_number_out_of_range_is_refused(out: Path, tmp_path: Path, number: str, key: str) -> None:
     text = (out / FILE_NAME).read_text()
     edited, times = re.subn(rf'"{key}": ?[0-9.e-]+', f'"{key}": {number}', text, count=1)
     assert times == 1
     (out / FILE_NAME).write_text(edited)
-    told = read_all(out, tmp_path) | read_as_baseline(out)
-    assert_told(told, str(out / FILE_NAME))
-    assert not any("Traceback" in done.output for done in told.values())
+    results = read_all(out, tmp_path) | read_as_baseline(out)
+    assert_refused(results, str(out / FILE_NAME))
+    assert not any("Traceback" in done.output for done in results.values())
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "large"])
-def test_what_is_no_file_of_a_run_is_refused_at_once(
+def test_results_file_that_is_a_pipe_a_folder_or_too_large_is_refused_at_once(
     out: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "large":
@@ -205,25 +214,25 @@ def test_what_is_no_file_of_a_run_is_refused_at_once(
     else:
         (out / FILE_NAME).unlink()
         (os.mkfifo if kind == "pipe" else os.mkdir)(out / FILE_NAME)
-    assert_told(read_all(out, tmp_path), str(out / FILE_NAME), "name the --out folder")
+    assert_refused(read_all(out, tmp_path), str(out / FILE_NAME), "name the --out folder")
 
 
-DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 @pytest.mark.parametrize("as_ascii", [True, False])
-def test_control_of_direction_is_an_escape_wherever_it_is_shown(
+def test_bidirectional_control_characters_are_escaped_in_every_output(
     out: Path, tmp_path: Path, as_ascii: bool
 ) -> None:
     content = json.loads((out / FILE_NAME).read_bytes())
-    content["cells"][0].update(verdict="op_failed", reason=f"\\\\u202e {DIRECTIONS} ends")
+    content["cells"][0].update(verdict="op_failed", reason=f"\\\\u202e {BIDI_CONTROLS} ends")
     (out / FILE_NAME).write_text(json.dumps(content, ensure_ascii=as_ascii), encoding="utf-8")
     assert r"\u202e" in read_results(out).cells[0].reason
-    told = [done.output for done in read_all(out, tmp_path).values()]
+    outputs = [done.output for done in read_all(out, tmp_path).values()]
     written = [p.read_text() for p in tmp_path.iterdir() if p.is_file() and p.suffix != ".sqlite"]
     assert len(written) > 7
-    assert r"\u2069 ends" in "".join(told + written).replace(r"\\u", r"\u")
-    assert not set(DIRECTIONS) & set("".join(told + written))
+    assert r"\u2069 ends" in "".join(outputs + written).replace(r"\\u", r"\u")
+    assert not set(BIDI_CONTROLS) & set("".join(outputs + written))
 
 
 OWN_RERUNS = [
@@ -259,55 +268,43 @@ def test_foreign_command_is_quoted_and_not_offered(out: Path, tmp_path: Path, re
             cell.update(verdict="corrupt", rerun=rerun)
 
     change(out / FILE_NAME, edit)
-    told = [done.output for done in read_all(out, tmp_path).values()]
+    outputs = [done.output for done in read_all(out, tmp_path).values()]
     shown = {name: (tmp_path / name).read_text() for name in (*FORMATS, "report.html")}
-    for text in (*told, *shown.values()):
+    for text in (*outputs, *shown.values()):
         assert "again: " not in text.lower()
     unquoted = {name for name, text in shown.items() if "may do more than run the cell" not in text}
     assert unquoted == {"json", "openmetrics", "kcidb"}
 
 
-@pytest.mark.parametrize("key", NEVER_NEGATIVE)
-def test_figure_below_zero(out: Path, tmp_path: Path, key: str) -> None:
-    outer, _, inner = key.partition(".")
-
-    def edit(content: dict[str, Any]) -> None:
-        cell = content["cells"][0]
-        cell.update({outer: {**cell[outer], inner: -1} if inner else -1})
-
-    change(out / FILE_NAME, edit)
-    assert_told(read_all(out, tmp_path), f"key 'cells[0].{key}' is below zero: -1")
-
-
-def test_kept_cell_that_is_another_ones_is_not_taken(out: Path) -> None:
+def test_cell_file_of_another_cell_is_refused(out: Path) -> None:
     (result, *_) = read_results(out).cells
     folder = out / result.id
     folder.mkdir()
-    foreign = make_cell(name="../../../../tmp/elsewhere")
-    (folder / "cell.json").write_bytes(msgspec.json.encode(foreign))
+    other = make_cell(name="../../../../tmp/elsewhere")
+    (folder / "cell.json").write_bytes(msgspec.json.encode(other))
     assert "elsewhere" not in refusal_of("repro", "--from", out, result.id, "--dry-run")
 
 
-def test_gate_whose_run_lacks_a_cell(gate_out: Path, tmp_path: Path) -> None:
+def test_gate_with_a_run_without_a_cell_is_refused(gate_out: Path, tmp_path: Path) -> None:
     change(gate_out / "candidate" / FILE_NAME, lambda content: content["cells"].clear())
     done = read_all(gate_out, tmp_path)["export"]
-    assert_told({"export": done}, "gate.json: key 'cells'", "run the gate again")
+    assert_refused({"export": done}, "gate.json: key 'cells'", "run the gate again")
 
 
-def test_gate_whose_run_is_gone(gate_out: Path, tmp_path: Path) -> None:
+def test_gate_without_one_of_its_runs_is_refused(gate_out: Path, tmp_path: Path) -> None:
     (gate_out / "baseline" / FILE_NAME).unlink()
     results = read_all(gate_out, tmp_path)
-    assert_told({name: results[name] for name in ("export", "history add")}, "baseline")
+    assert_refused({name: results[name] for name in ("export", "history add")}, "baseline")
 
 
-def test_gate_with_an_exit_code_of_no_gate(gate_out: Path, tmp_path: Path) -> None:
+def test_gate_with_an_unknown_exit_code_is_refused(gate_out: Path, tmp_path: Path) -> None:
     change(gate_out / GATE_FILE, lambda content: content.update(exit_code=7))
     results = read_all(gate_out, tmp_path)
-    told = {name: results[name] for name in ("export", "report", "history add")}
-    assert_told(told, "gate.json: key 'exit_code' is 7")
+    done = {name: results[name] for name in ("export", "report", "history add")}
+    assert_refused(done, "gate.json: key 'exit_code' is 7")
 
 
-def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
+def paths_in(value: Any, at: KeyPath = ()) -> Iterator[KeyPath]:
     """Yields the path of each key and item of a document."""
     if at:
         yield at
@@ -319,45 +316,39 @@ def paths_in(value: Any, at: Path_ = ()) -> Iterator[Path_]:
             yield from paths_in(inner, (*at, number))
 
 
-def spoiled(document: Any, at: Path_, value: Any, *, remove: bool) -> Any:
-    """Returns the document with one value removed or replaced."""
-    copy = json.loads(json.dumps(document))
-    inner = copy
-    for key in at[:-1]:
-        inner = inner[key]
-    if remove:
-        del inner[at[-1]]
-    else:
-        inner[at[-1]] = value
-    return copy
+def damaged_documents(document: Any) -> Iterator[Any]:
+    """Yields copies of the document, each with one value removed or replaced."""
+    draws = random.Random(1)
+    paths = list(paths_in(document))
+    for *outer, key in draws.sample(paths, min(DAMAGED_VALUES, len(paths))):
+        for is_removed in (True, False):
+            copy = json.loads(json.dumps(document))
+            inner = reduce(getitem, outer, copy)
+            if is_removed:
+                del inner[key]
+            else:
+                inner[key] = draws.choice(FOREIGN)
+            yield copy
 
 
-def spoiled_documents(document: Any, count: int) -> Iterator[Any]:
-    dice = random.Random(1)
-    places = list(paths_in(document))
-    for at in dice.sample(places, min(count, len(places))):
-        yield spoiled(document, at, None, remove=True)
-        yield spoiled(document, at, dice.choice(FOREIGN), remove=False)
-
-
-def test_whatever_is_spoiled_in_a_run_nobody_trips_over_it(out: Path, tmp_path: Path) -> None:
+def test_no_damaged_value_of_a_run_causes_a_traceback(out: Path, tmp_path: Path) -> None:
     document = json.loads((out / FILE_NAME).read_bytes())
-    for spoilt in spoiled_documents(document, 40):
-        (out / FILE_NAME).write_text(json.dumps(spoilt), encoding="utf-8")
+    for damaged in damaged_documents(document):
+        (out / FILE_NAME).write_text(json.dumps(damaged), encoding="utf-8")
         for name, done in read_all(out, tmp_path).items():
-            assert "Traceback" not in done.output, (name, spoilt, done.output)
+            assert "Traceback" not in done.output, (name, damaged, done.output)
             if done.exit_code == ExitCode.BAD_INPUT:
-                assert "key '" in done.output, (name, spoilt, done.output)
+                assert "key '" in done.output, (name, damaged, done.output)
 
 
-def test_whatever_is_spoiled_in_a_gate_nobody_trips_over_it(gate_out: Path, tmp_path: Path) -> None:
+def test_no_damaged_value_of_a_gate_causes_a_traceback(gate_out: Path, tmp_path: Path) -> None:
     document = json.loads((gate_out / GATE_FILE).read_bytes())
-    for spoilt in spoiled_documents(document, 40):
-        (gate_out / GATE_FILE).write_text(json.dumps(spoilt), encoding="utf-8")
+    for damaged in damaged_documents(document):
+        (gate_out / GATE_FILE).write_text(json.dumps(damaged), encoding="utf-8")
         results = read_all(gate_out, tmp_path)
         for name in ("export", "history add"):
             done = results[name]
-            assert "Traceback" not in done.output, (name, spoilt, done.output)
+            assert "Traceback" not in done.output, (name, damaged, done.output)
             assert done.exit_code in (ExitCode.PASS, ExitCode.BAD_INPUT), (name, done.output)
 
 
@@ -365,7 +356,7 @@ CELL = make_cell()
 
 
 def read_lock(folder: Path) -> bool:
-    """Returns True if the folder can be held though another process holds it."""
+    """Returns True if the folder can be locked although it is locked already."""
     with (folder / "run.lock").open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with hold_out(folder, asked_s=None):
@@ -394,7 +385,7 @@ def read_latency(folder: Path) -> object:
         ),
     ],
 )
-def test_text_that_is_not_utf_8_is_an_error_of_the_rig_or_as_if_missing(
+def test_text_that_is_not_utf_8_is_a_rig_error_or_counts_as_missing(
     tmp_path: Path, name: str, content: bytes, read: Callable[[Path], object]
 ) -> None:
     path = tmp_path / name

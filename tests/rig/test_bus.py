@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bus witness: it judges waits as intervals, and only if no doubt is left."""
+"""The bus witness judges a wait by its shortest and its longest possible duration."""
 
 import pytest
 from delayrig.judge.bus import observe_waits
@@ -14,7 +14,7 @@ from tests.rig.event_builders import DELAY, NOP, SYNCNOP, cycle, made, serprog, 
 
 CHIP = "GD25Q16C"
 BUSY = "0x03"
-ASKED = 10 * MS
+REQUESTED = 10 * MS
 OPENED = 5 * SECOND
 
 
@@ -48,21 +48,21 @@ def sync(*, closing_empty: int, closing_read: int) -> list[Event]:
     [
         (0, 0, True, True, 1),
         (1, 2, True, True, 1),
-        (0, ASKED - 1, True, True, 1),
-        (0, ASKED, False, False, 1),
-        (0, ASKED + 1, False, False, 2),
-        (0, ASKED + 49, False, False, 50),
-        (ASKED - 1, 2 * ASKED - 1, False, False, ASKED),
-        (ASKED, 2 * ASKED - 1, False, True, ASKED),
-        (ASKED + 1, 2 * ASKED - 1, False, True, ASKED),
-        # A round trip could hide the whole wait.
-        (ASKED, 2 * ASKED, False, False, ASKED + 1),
-        (ASKED, 9 * ASKED, False, False, 8 * ASKED + 1),
-        # It may have ended before it began, so it may have lasted 0 ns.
+        (0, REQUESTED - 1, True, True, 1),
+        (0, REQUESTED, False, False, 1),
+        (0, REQUESTED + 1, False, False, 2),
+        (0, REQUESTED + 49, False, False, 50),
+        (REQUESTED - 1, 2 * REQUESTED - 1, False, False, REQUESTED),
+        (REQUESTED, 2 * REQUESTED - 1, False, True, REQUESTED),
+        (REQUESTED + 1, 2 * REQUESTED - 1, False, True, REQUESTED),
+        # Even a wait of 0 ns might not be visible.
+        (REQUESTED, 2 * REQUESTED, False, False, REQUESTED + 1),
+        (REQUESTED, 9 * REQUESTED, False, False, 8 * REQUESTED + 1),
+        # The lower bound is negative, so the wait may have lasted 0 ns.
         (-500, 2, True, True, 1),
     ],
 )
-def test_wait_is_short_by_its_longest_and_good_by_its_shortest(
+def test_wait_is_short_if_its_longest_is_and_good_if_its_shortest_is(
     empty: int, read: int, short: bool, judged: bool, visible: int
 ) -> None:
     (wait,) = observe(erase_polls(empty=OPENED + empty, read=OPENED + read))
@@ -83,7 +83,7 @@ def test_wait_is_short_by_its_longest_and_good_by_its_shortest(
         (None, 300 + SECOND, 2 * SECOND, SECOND, False, True),
     ],
 )
-def test_sync_gap_opens_between_no_nop_and_the_moment_the_kernel_or_the_emulator_had_them(
+def test_sync_wait_opens_between_the_last_empty_read_and_the_arrival_of_the_nops(
     arrived: int | None, empty: int, read: int, shortest: int, short: bool, judged: bool
 ) -> None:
     events = sync(closing_empty=empty, closing_read=read)
@@ -107,7 +107,7 @@ NO_WAITS: list[list[Event]] = [
     [NOPS],
     [NOPS, serprog("Q_IFACE", empty=3, read=4), SYNCED],
     [NOPS, cycle("READ", read=20, rlen=1), SYNCED],
-    # The polls follow no operation, or one whose polls are not counted.
+    # The polls follow no operation, or an operation whose polls are not in the profile.
     [POLL, NEXT_POLL],
     *([spi(op, read=1000), POLL, NEXT_POLL] for op in ("0x02", "0xd8", "0x01", "0x06")),
     [ERASE, spi("0x02", read=1500), POLL, NEXT_POLL],
@@ -122,14 +122,14 @@ NO_WAITS: list[list[Event]] = [
 
 
 @pytest.mark.parametrize("events", NO_WAITS)
-def test_requests_that_are_no_wait_of_the_profile_are_not_counted(events: list[Event]) -> None:
+def test_requests_without_a_wait_of_the_profile_are_ignored(events: list[Event]) -> None:
     assert observe(events, ERASE_WAIT, SYNC_WAIT) == []
 
 
 @pytest.mark.parametrize(
     ("wake", "closed"),
     [
-        (None, 1000),  # it arrived after empty_ns; no more is known
+        (None, 1000),  # it arrived after empty_ns; nothing more is known
         (0, 8000),
         (100, 7900),  # it arrived at most 100 ns before it was read
         (6999, 1001),
@@ -137,26 +137,28 @@ def test_requests_that_are_no_wait_of_the_profile_are_not_counted(events: list[E
         (9000, 1000),  # it arrived after empty_ns, however large the latency
     ],
 )
-def test_closing_is_after_empty_and_within_a_wake_up_of_read(wake: int | None, closed: int) -> None:
+def test_wait_ends_after_empty_and_at_most_a_wake_latency_before_read(
+    wake: int | None, closed: int
+) -> None:
     (wait,) = observe(erase_polls(empty=OPENED + 1000, read=OPENED + 8000), wake=wake)
     assert wait.shortest_ns == closed
     assert wait.longest_ns == 8000
 
 
-def test_events_without_start_know_no_wake_latency() -> None:
+def test_wake_latency_is_unknown_without_the_event_start() -> None:
     events = erase_polls(empty=OPENED + 1000, read=OPENED + 8000)
     (wait,) = observe_waits(events, make_profile(ERASE_WAIT), CHIP, is_forwarded=False)
     assert wait.shortest_ns == 1000
 
 
-def test_every_poll_within_an_operation_is_one_wait() -> None:
+def test_every_poll_of_an_operation_ends_a_wait() -> None:
     polls = [spi("0x05", read=1000 * n, sr=BUSY) for n in range(2, 6)]
     ready = spi("0x05", read=9000, sr="0x00")
     waits = observe([spi("0x20", read=1000, sr=BUSY), *polls, ready, spi("0x05", read=9500)])
     assert [wait.longest_ns for wait in waits] == [990, 990, 990, 9000 - 5010]
 
 
-def test_poll_of_the_next_erase_does_not_end_the_wait_of_the_one_before() -> None:
+def test_poll_of_the_next_erase_does_not_end_a_wait_of_the_previous_one() -> None:
     events = [
         spi("0x20", read=1000, sr=BUSY),
         spi("0x05", read=2000, sr=BUSY),
@@ -167,7 +169,7 @@ def test_poll_of_the_next_erase_does_not_end_the_wait_of_the_one_before() -> Non
     assert [wait.longest_ns for wait in observe(events)] == [990]
 
 
-def test_figure_of_the_chip_goes_before_the_general_one_and_without_any_nothing_is_seen() -> None:
+def test_request_for_the_chip_overrides_the_general_one_and_without_both_nothing_is_seen() -> None:
     events = erase_polls(empty=OPENED, read=OPENED + 1)
     wait = replace(ERASE_WAIT, requested_us_by_chip={CHIP: 7, "M25P80": 5})
     assert [seen.requested_ns for seen in observe(events, wait)] == [7000]
@@ -175,7 +177,7 @@ def test_figure_of_the_chip_goes_before_the_general_one_and_without_any_nothing_
     assert observe(events, other) == []
 
 
-def test_evidence_is_the_worst_of_its_kind_with_their_number() -> None:
+def test_evidence_is_the_worst_wait_of_its_kind_with_the_number_of_short_ones() -> None:
     polls = [
         spi("0x05", read=read, reply=read + 10, sr=BUSY) for read in (1000, 4000, 5000, 5_000_000)
     ]
@@ -183,26 +185,26 @@ def test_evidence_is_the_worst_of_its_kind_with_their_number() -> None:
     (evidence,) = convict_waits(waits)
     assert evidence.count == 3
     assert evidence.actual_ns == (985, 990)
-    assert (evidence.requested_ns, evidence.margin_ns) == (ASKED, 990 - ASKED)
+    assert (evidence.requested_ns, evidence.margin_ns) == (REQUESTED, 990 - REQUESTED)
     assert evidence.where == "bus at 4010 ns"
     assert (evidence.witness, evidence.grade) == (Witness.BUS, "profile")
     assert ERASE_WAIT.what in evidence.what
 
 
-def test_kinds_of_waits_are_convicted_apart() -> None:
+def test_each_kind_of_wait_is_convicted_separately() -> None:
     events = [
         *sync(closing_empty=301, closing_read=302),
         *erase_polls(empty=OPENED, read=OPENED + 1),
     ]
     evidence = convict_waits(observe(events, SYNC_WAIT, ERASE_WAIT))
-    assert [item.requested_ns for item in evidence] == [SECOND, ASKED]
+    assert [item.requested_ns for item in evidence] == [SECOND, REQUESTED]
 
 
 @pytest.mark.parametrize(
     ("empty", "read", "short"),
-    [(5 * ASKED, 6 * ASKED, False), (0, ASKED - 1, True), (0, ASKED, False)],
+    [(5 * REQUESTED, 6 * REQUESTED, False), (0, REQUESTED - 1, True), (0, REQUESTED, False)],
 )
-def test_forwarded_wait_after_a_reply_may_be_convicted_and_is_never_acquitted(
+def test_forwarded_wait_can_be_found_short_and_never_good(
     empty: int, read: int, short: bool
 ) -> None:
     events = erase_polls(empty=OPENED + empty, read=OPENED + read)
@@ -212,7 +214,7 @@ def test_forwarded_wait_after_a_reply_may_be_convicted_and_is_never_acquitted(
 
 
 @pytest.mark.parametrize(("longest", "convicted"), [(SECOND - 1, True), (SECOND, False)])
-def test_sync_gap_whose_requests_were_forwarded_opens_with_the_subject(
+def test_forwarded_sync_wait_opens_at_the_start_of_the_subject(
     longest: int, convicted: bool
 ) -> None:
     events: list[Event] = [made(SubjectStart, t_ns=50)]
@@ -222,7 +224,7 @@ def test_sync_gap_whose_requests_were_forwarded_opens_with_the_subject(
     assert wait.is_short is convicted
 
 
-def test_wait_that_was_left_to_the_programmer_is_none_of_the_subject() -> None:
+def test_wait_during_a_delay_of_the_programmer_is_ignored() -> None:
     early = OPENED + MS
     polls = erase_polls(empty=early, read=early)
     assert [wait.is_short for wait in observe(polls)] == [True]
@@ -230,8 +232,8 @@ def test_wait_that_was_left_to_the_programmer_is_none_of_the_subject() -> None:
     assert observe([*polls[:-1], delay, polls[-1]]) == []
 
 
-def test_wait_before_the_programmer_could_be_asked_is_the_subjects_own() -> None:
-    begins = sync(closing_empty=SECOND // 2, closing_read=SECOND // 2)
+def test_wait_before_the_first_delay_of_the_programmer_is_judged() -> None:
+    wait_first = sync(closing_empty=SECOND // 2, closing_read=SECOND // 2)
     delay = serprog(DELAY, empty=2 * SECOND, read=2 * SECOND)
-    (wait,) = observe([*begins, delay], SYNC_WAIT)
+    (wait,) = observe([*wait_first, delay], SYNC_WAIT)
     assert wait.is_short

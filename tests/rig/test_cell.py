@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A cell: its id, its guest, the report on one that ran again, and a user's shell commands."""
+"""Cells: ids, guests, evidence and reproduction; and the shell commands that a user gives."""
 
 import signal
 import time
@@ -45,11 +45,11 @@ from tests.rig.running import run_python
         ({"region_kib": 1024}, "GD25Q16C-typ.1024kib.write"),
     ],
 )
-def test_id_says_what_is_not_the_usual(changes: dict[str, Any], words: str) -> None:
+def test_id_names_settings_that_are_not_the_default(changes: dict[str, Any], words: str) -> None:
     assert make_cell(**changes).id == f"group.bundled.250mips.1c.calm.{words}"
 
 
-def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
+def test_cells_that_differ_have_different_ids() -> None:
     others = [
         make_cell(name="other"),
         make_cell(subject="debian:trixie"),
@@ -72,7 +72,7 @@ def test_id_says_all_that_tells_cells_of_a_plan_apart() -> None:
     assert len({make_cell().id, *(cell.id for cell in others)}) == 1 + len(others)
 
 
-def test_paths_have_plain_ids_of_their_own() -> None:
+def test_subjects_of_different_paths_have_different_plain_names() -> None:
     paths = ("/a/flashrom", "/b/flashrom", "/tmp/my flashrom[1]*,ü")
     names = [make_cell(subject=f"path:{path}").id.split(".")[1] for path in paths]
     assert len(set(names)) == 3
@@ -80,23 +80,16 @@ def test_paths_have_plain_ids_of_their_own() -> None:
     assert set("".join(names)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
-def test_hazards_are_made_in_the_order_of_their_words() -> None:
+def test_hazards_are_made_in_the_order_of_their_names() -> None:
     cell = make_cell(hazards=("low-res-timers", "busy-siblings"))
     assert [type(hazard) for hazard in hazards_of(cell)] == [LowResTimers, BusySiblings]
 
 
-@pytest.mark.parametrize("programmer", Programmer)
-def test_only_a_tty_has_a_bridge(programmer: Programmer) -> None:
-    bridged = make_cell(programmer=programmer).bridged
-    assert bridged is (programmer is Programmer.SERPROG_DEV)
-
-
-def test_bytes_are_forwarded_behind_a_tty_and_from_a_guest_in_real_time() -> None:
-    behind_a_tty = make_cell(programmer=Programmer.SERPROG_DEV)
-    in_real_time = make_cell(lane=LaneName.LIVE)
-    assert [cell.is_forwarded for cell in (behind_a_tty, in_real_time)] == [True, True]
-    assert not make_cell().is_forwarded
-    assert not make_cell(lane=LaneName.HOST).is_forwarded
+def test_bytes_are_forwarded_from_a_tty_and_from_the_live_lane() -> None:
+    forwarding = [each for each in Programmer if make_cell(programmer=each).is_forwarded]
+    assert forwarding == [Programmer.SERPROG_DEV]
+    lanes = [lane for lane in LaneName if make_cell(lane=lane).is_forwarded]
+    assert lanes == [LaneName.LIVE]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +104,11 @@ def test_speed_is_halved_with_every_shift(shift: int, mips: float, nominal: int)
 
 
 @pytest.mark.parametrize("mips", [0, -1, 0.4, 3, 63, 249, 999, 2000])
-def test_speed_that_no_shift_gives_is_none(mips: float) -> None:
+def test_other_speeds_have_no_shift(mips: float) -> None:
     assert shift_for_mips(mips) is None
 
 
-def test_shapes_that_differ_have_snapshots_of_their_own() -> None:
+def test_shapes_that_differ_have_different_names() -> None:
     shapes = [
         GuestShape(icount_shift=shift, cores=cores, kernel=kernel, kernel_words=words)
         for shift in range(11)
@@ -152,7 +145,7 @@ SHORT = Evidence(
         (0, 10 * MS, "0.000 ms"),
     ],
 )
-def test_duration_is_in_its_unit_or_one_beside_it(ns: int, beside_ns: int, words: str) -> None:
+def test_duration_has_the_unit_of_the_longer_of_two(ns: int, beside_ns: int, words: str) -> None:
     assert in_full(ns, beside_ns=beside_ns) == words
 
 
@@ -160,11 +153,13 @@ def test_duration_is_in_its_unit_or_one_beside_it(ns: int, beside_ns: int, words
     ("ns", "words"),
     [(500_000_000, "0.5 s"), (1_230_000, "0.00123 s"), (5380, "5.38 us"), (0, "0 s")],
 )
-def test_rounded_duration_has_the_unit_of_one_that_is_not_far_longer(ns: int, words: str) -> None:
+def test_rounded_duration_has_the_unit_of_another_unless_that_is_far_longer(
+    ns: int, words: str
+) -> None:
     assert in_unit_of(1_000_000_000, ns) == words
 
 
-def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None:
+def test_evidence_states_request_duration_witness_and_place() -> None:
     text = "\n".join(describe_evidence(SHORT, 12 * SECOND))
     assert "(3 times, the worst is shown)" in text
     assert "asked for: 1.000000 s" in text
@@ -176,7 +171,7 @@ def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "end"),
     [
         (
             {"witness": Witness.CHIP, "requested_ns": None, "actual_ns": None, "margin_ns": -5},
@@ -189,18 +184,20 @@ def test_evidence_says_what_was_asked_what_it_got_who_saw_it_and_where() -> None
         ),
     ],
 )
-def test_evidence_is_told_by_what_its_witness_saw(changes: dict[str, Any], said: str) -> None:
+def test_evidence_has_the_figures_and_the_place_of_its_witness(
+    changes: dict[str, Any], end: str
+) -> None:
     lines = describe_evidence(msgspec.structs.replace(SHORT, **changes), SECOND)
-    assert any(line.endswith(said) for line in lines)
+    assert any(line.endswith(end) for line in lines)
 
 
-def test_cell_is_introduced_with_its_hazards_and_its_guest() -> None:
+def test_cell_is_described_with_its_hazards_and_its_guest() -> None:
     text = "\n".join(describe_cell(make_cell(hazards=("low-res-timers",)), make_chip()))
     assert "hazard    low-res-timers: timers that fire at jiffies alone" in text
     assert "an x86_64 guest of 1 core at 250 MIPS, on the virtual lane" in text
 
 
-def test_failure_is_told_with_its_reason_beside_the_evidence_and_time_that_no_phase_has() -> None:
+def test_failure_is_described_with_its_reason_and_the_time_outside_all_phases() -> None:
     times = TimeSplit(total=300 * MS, probe=100 * MS, write=150 * MS)
     result = result_of(
         verdict=Verdict.OP_FAILED, reason="exit code 3", evidence=[SHORT], time_ns=times
@@ -212,8 +209,8 @@ def test_failure_is_told_with_its_reason_beside_the_evidence_and_time_that_no_ph
 
 
 def result_of(**changes: object) -> CellResult:
-    told = {"events_sha256": "a" * 64, "time_ns": TimeSplit(total=SECOND), **changes}
-    return msgspec.structs.replace(make_result(make_cell(), verdict=Verdict.TOO_SHORT), **told)
+    facts = {"events_sha256": "a" * 64, "time_ns": TimeSplit(total=SECOND), **changes}
+    return msgspec.structs.replace(make_result(make_cell(), verdict=Verdict.TOO_SHORT), **facts)
 
 
 IMAGES = {"kernel": "k", "subject bundled": "s"}
@@ -224,42 +221,47 @@ def before(**changes: object) -> Before:
     return Before(result=result_of(**changes), seed=1, digests=digests, source="out/run")
 
 
-OTHERS = {"events_sha256": "b" * 64}
+OTHER_EVENTS = {"events_sha256": "b" * 64}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "images", "said", "is_fault"),
+    ("old", "new", "images", "reason", "is_fault"),
     [
         ({}, {}, {}, "equal to the nanosecond", False),
-        ({}, OTHERS, {}, "", True),
-        ({}, OTHERS, {"kernel": "another"}, "made with another kernel.", False),
+        ({}, OTHER_EVENTS, {}, "", True),
+        ({}, OTHER_EVENTS, {"kernel": "another"}, "made with another kernel.", False),
         ({"verdict": Verdict.INFRA_ERROR}, {}, {}, "was lost", False),
-        ({"lane": LaneName.HOST}, {"lane": LaneName.HOST, **OTHERS}, {}, "a real clock", False),
+        (
+            {"lane": LaneName.HOST},
+            {"lane": LaneName.HOST, **OTHER_EVENTS},
+            {},
+            "a real clock",
+            False,
+        ),
     ],
 )
-def test_times_that_differ_are_a_fault_of_the_rig_unless_something_else_differs(
-    old: dict[str, Any], new: dict[str, Any], images: dict[str, str], said: str, is_fault: bool
+def test_different_events_are_a_rig_fault_unless_something_else_differs(
+    old: dict[str, Any], new: dict[str, Any], images: dict[str, str], reason: str, is_fault: bool
 ) -> None:
     now = result_of(**new)
     again = compare_reproduction(before(**old), now, {**IMAGES, **images})
-    assert said in again.lines[1]
+    assert reason in again.lines[1]
     assert again.is_rig_fault is is_fault
     assert again.exit_code(now) is (ExitCode.RIG_FAULT if is_fault else ExitCode.UNSAFE)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
-    [
-        (Verdict.TOO_SHORT, "The same thing happened again: too_short"),
-        (Verdict.PASS, "Something else happened: pass; in the run before it was too_short."),
-    ],
+    ("verdict", "words"),
+    [(Verdict.TOO_SHORT, ["same", "too_short"]), (Verdict.PASS, ["else", "pass", "too_short"])],
 )
-def test_verdict_is_compared_with_the_one_before(verdict: Verdict, said: str) -> None:
+def test_verdict_is_compared_with_that_of_the_earlier_run(
+    verdict: Verdict, words: list[str]
+) -> None:
     again = compare_reproduction(before(), result_of(verdict=verdict), IMAGES)
-    assert again.lines[0].startswith(said)
+    assert all(word in again.lines[0] for word in words)
 
 
-def test_cell_that_was_not_run_before_is_compared_with_nothing() -> None:
+def test_cell_without_an_earlier_run_is_not_compared() -> None:
     now = result_of()
     again = compare_reproduction(None, now, IMAGES)
     assert "--from" in again.lines[0]
@@ -270,17 +272,17 @@ LIMIT_S = 60
 
 
 @pytest.mark.parametrize(
-    ("shown", "said", "printed"),
+    ("shown", "captured", "printed"),
     [
-        (False, ("said\n", "complained\n", 3), ""),
-        (True, ("", "", 3), "said\ncomplained\n"),
+        (False, ("out\n", "err\n", 3), ""),
+        (True, ("", "", 3), "out\nerr\n"),
     ],
 )
-def test_words_of_a_command_are_kept_apart_or_go_to_standard_error(
-    shown: bool, said: tuple[str, str, int], printed: str, capfd: pytest.CaptureFixture[str]
+def test_output_of_a_command_is_captured_or_shown_on_standard_error(
+    shown: bool, captured: tuple[str, str, int], printed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    done = run_shell("cat; echo said; echo complained >&2; exit 3", shown=shown)
-    assert (done.stdout, done.stderr, done.returncode) == said
+    done = run_shell("cat; echo out; echo err >&2; exit 3", shown=shown)
+    assert (done.stdout, done.stderr, done.returncode) == captured
     assert capfd.readouterr() == ("", printed)
 
 
@@ -302,11 +304,11 @@ def test_interrupted_command_leaves_no_process(tmp_path: Path, number: str, show
     done = run_python("-c", script, timeout=LIMIT_S)
     assert done.returncode != 0
     assert "KeyboardInterrupt" in done.stderr
-    assert ends(int(pid.read_text()))
+    assert has_ended(int(pid.read_text()))
 
 
-def ends(process: int) -> bool:
-    """Returns True if the process ends within the limit; a killed one ends once it gets a CPU."""
+def has_ended(process: int) -> bool:
+    """Returns True if the process ends within the limit; after a signal it needs some CPU time."""
     until_s = time.monotonic() + LIMIT_S
     while is_running(process) and time.monotonic() < until_s:
         time.sleep(0.02)
@@ -314,11 +316,11 @@ def ends(process: int) -> bool:
 
 
 @pytest.mark.parametrize("more", [[], ["--bisect"]])
-def test_gate_whose_build_is_interrupted_convicts_nobody(tmp_path: Path, more: list[str]) -> None:
+def test_gate_whose_build_is_interrupted_exits_with_130(tmp_path: Path, more: list[str]) -> None:
     pid = tmp_path / "pid"
     build = f"sleep 300 & echo $! > {pid}; kill -INT $PPID; wait"
     words = ["gate", "--baseline", "bundled", "--candidate", "path:x", "--build", build, *more]
     done = run_python("-m", "delayrig", *words, cwd=tmp_path, timeout=LIMIT_S)
     assert done.returncode == 130, done.stderr
     assert "interrupted" in done.stderr
-    assert ends(int(pid.read_text()))
+    assert has_ended(int(pid.read_text()))

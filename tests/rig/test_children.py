@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that the rig starts: they end with it, and one that is killed or silent is a rig fault.
+"""Programs that the rig starts end with it. One that is killed or does not answer is a rig fault.
 
-A program that is not ended sleeps for LONG_S, and the test exceeds its limit.
+A program that is left running sleeps for LONG_S, so the test exceeds its limit.
 """
 
 import asyncio
@@ -29,16 +29,17 @@ from delayrig.lanes.live.emulator import running_emulator
 from delayrig.machine.embedded_libvirt import provide_starter
 
 from tests.rig.processes import left_running
-from tests.rig.running import run_python
+from tests.rig.running import run_python, write_script
 
 LONG_S = 3600
 GONE_LIMIT_S = 30
-STARTS_ANOTHER = 'sleep "$2" & echo begun > "$1"; wait; exit 3'
-HEARS_NOTHING = 'trap "" TERM; echo begun > "$1"; sleep "$2"; sleep "$2"'
+STARTS_A_CHILD = 'sleep "$2" & echo begun > "$1"; wait; exit 3'
+IGNORES_SIGTERM = 'trap "" TERM; echo begun > "$1"; sleep "$2"; sleep "$2"'
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_told_before_or_after() -> None:
+def _allow_children() -> None:
+    """Undoes the end of children by an earlier test."""
     allow_children()
 
 
@@ -46,78 +47,77 @@ def words(script: str, begun: Path) -> list[str]:
     return ["sh", "-c", script, "sh", str(begun), f"{LONG_S}.{os.getpid()}"]
 
 
-def tell_this_process(begun: Path) -> None:
+def end_this_process(begun: Path) -> None:
     while not begun.exists():
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def run_until_told(script: str, begun: Path) -> None:
+def run_until_sigterm(script: str, begun: Path) -> None:
     async def work() -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(asyncio.to_thread(run_child, words(script, begun)))
-            group.create_task(asyncio.to_thread(tell_this_process, begun))
+            group.create_task(asyncio.to_thread(end_this_process, begun))
             group.create_task(asyncio.Event().wait())
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(until_told_to_end(work()))
 
 
-@pytest.mark.parametrize("script", [STARTS_ANOTHER, HEARS_NOTHING])
-def test_program_ends_with_those_that_it_started(script: str, tmp_path: Path) -> None:
-    run_until_told(script, tmp_path / "begun")
+@pytest.mark.parametrize("script", [STARTS_A_CHILD, IGNORES_SIGTERM])
+def test_sigterm_ends_a_program_and_its_children(script: str, tmp_path: Path) -> None:
+    run_until_sigterm(script, tmp_path / "begun")
     assert left_running(f"{LONG_S}.{os.getpid()}", GONE_LIMIT_S) == []
 
 
-def test_none_is_started_and_none_waited_for_once_the_process_is_told() -> None:
+def test_ending_process_starts_no_child_and_does_not_pause() -> None:
     waiting = threading.Thread(target=pause, args=[LONG_S])
     waiting.start()
     end_children(signal.SIGTERM)
     waiting.join(GONE_LIMIT_S)
     assert not waiting.is_alive()
-    with pytest.raises(RigFaultError, match="sleep was not started: this process is ending"):
+    with pytest.raises(RigFaultError, match="sleep was not started"):
         run_child(["sleep", str(LONG_S)])
     pause(LONG_S)
 
 
-def test_what_a_program_is_given_and_says_is_as_subprocess_tells_it() -> None:
+def test_input_and_outputs_of_a_child_are_those_of_subprocess() -> None:
     done = run_child(
-        ["sh", "-c", "cat; echo aside >&2; exit 3"],
+        ["sh", "-c", "cat; echo error >&2; exit 3"],
         given="word",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (3, "word", "aside\n")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "word", "error\n")
 
 
-def git_that(does: str, folder: Path, patch: pytest.MonkeyPatch) -> Paths:
+def install_git(script: str, folder: Path, patch: pytest.MonkeyPatch) -> Paths:
     """Puts a script on PATH as git; returns a checkout."""
-    (folder / "git").write_text(f"#!/bin/sh\n{does}\n", encoding="ascii")
-    (folder / "git").chmod(0o755)
+    write_script(folder / "git", script)
     patch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     return Paths(checkout=folder, state=folder / "state")
 
 
-def test_program_that_fails_has_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commit_of(git_that("echo none; exit 128", tmp_path, monkeypatch)) == ""
-    assert commit_of(git_that("echo abc", tmp_path, monkeypatch)) == "abc"
+def test_commit_is_empty_if_git_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert commit_of(install_git("echo none; exit 128", tmp_path, monkeypatch)) == ""
+    assert commit_of(install_git("echo abc", tmp_path, monkeypatch)) == "abc"
 
 
 @pytest.mark.parametrize(
-    ("does", "limit_s", "said"),
+    ("script", "limit_s", "message"),
     [
         ("kill -KILL $$", 20, "was killed by SIGKILL"),
         ("kill -TERM $$", 20, "was killed by SIGTERM"),
         ("sleep 60", 0.2, "did not answer within"),
     ],
 )
-def test_program_that_could_not_answer_is_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, limit_s: float, said: str
+def test_program_that_is_killed_or_too_slow_is_a_rig_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, limit_s: float, message: str
 ) -> None:
     monkeypatch.setattr(header, "ANSWER_S", limit_s)
-    with pytest.raises(RigFaultError, match=said) as caught:
-        commit_of(git_that(f"exec /bin/sh -c '{does}'", tmp_path, monkeypatch))
+    with pytest.raises(RigFaultError, match=message) as caught:
+        commit_of(install_git(f"exec /bin/sh -c '{script}'", tmp_path, monkeypatch))
     assert caught.value.hint
 
 
@@ -138,7 +138,7 @@ assert first.wait() == 0
 """
 
 
-def test_daemon_of_libvirt_is_reaped_while_another_child_waits_for_its_parent(
+def test_daemon_of_libvirt_is_reaped_while_another_child_is_a_zombie(
     tmp_path: Path,
 ) -> None:
     qemu = shutil.copy(str(shutil.which("sleep")), tmp_path / "qemu-system-none")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chip's own evidence of early commands, and how witnesses allow for the error of a clock."""
+"""The chip witness convicts early commands; witnesses allow for the error of the clock."""
 
 import pytest
 from delayrig.judge.bus import observe_waits
@@ -26,37 +26,39 @@ def page(rule: str, margin: int) -> Event:
 
 
 @pytest.mark.parametrize(
-    ("early", "what"),
+    ("early", "command", "rule"),
     [
         *(
             (
                 spi("0x02", read=700, violation=rule, margin=-9, grade="datasheet"),
-                f"PP (0x02) {rule}",
+                "PP (0x02)",
+                rule,
             )
             for rule in ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw")
         ),
-        *((page(rule, -9), f"PROGRAM (0xa0) {rule}") for rule in ("busy", "tida")),
+        *((page(rule, -9), "PROGRAM (0xa0)", rule) for rule in ("busy", "tida")),
         # A read has no opcode.
         (
             cycle("READ", read=700, rlen=1, violation="tida", margin=-9, grade="datasheet"),
-            "READ tida",
+            "READ",
+            "tida",
         ),
     ],
 )
-def test_command_before_its_time_is_convicted(early: Event, what: str) -> None:
+def test_early_command_is_convicted(early: Event, command: str, rule: str) -> None:
     in_time = [spi("0x02", read=800, margin=0, grade="datasheet"), spi("0x05", read=900)]
     assert convict_commands(in_time) == []
     (evidence,) = convict_commands([early, *in_time])
     assert (evidence.witness, evidence.margin_ns, evidence.grade) == (Witness.CHIP, -9, "datasheet")
     assert evidence.where == "bus at 700 ns"
-    command, _, rule = what.rpartition(" ")
-    assert evidence.what == f"{command} came 9 ns before the part was ready (rule {rule})"
+    assert evidence.what.startswith(f"{command} came 9 ns ")
+    assert evidence.what.endswith(f" (rule {rule})")
     assert broken_rules([early, *in_time]) == []
 
 
 @pytest.mark.parametrize("rule", ["tvsl", "tpuw"])
-def test_wait_after_power_came_counts_from_there(rule: str) -> None:
-    """Counted from the start of the emulator, the rate error alone would be larger than 900 ns."""
+def test_wait_after_power_on_counts_from_power_on(rule: str) -> None:
+    """Since the start of the emulator, the rate error alone is larger than 900 ns."""
     early = spi("0x9f", read=5_000_000_700, violation=rule, margin=-900, grade="datasheet")
     starts = made(StateBegins, t_ns=5_000_000_000, state="fresh")
     start = made(Start, t_ns=1, clock_step_ns=1, clock_rate_error_ppm=500)
@@ -79,23 +81,25 @@ CYCLE_RULES = ("protected", "id_mode", "page", "sequence")
     [
         *((rule, spi("0x02", read=700, violation=rule)) for rule in SPI_RULES),
         *((rule, cycle("PAGE_WRITE", op="0xa0", read=7, violation=rule)) for rule in CYCLE_RULES),
-        # A command that is late has a margin, too.
+        # A late command has a margin, too.
         ("window", page("window", -50)),
     ],
 )
-def test_rule_that_is_not_about_time_is_broken_and_not_too_short(rule: str, wrong: Event) -> None:
+def test_command_that_breaks_a_rule_without_a_wait_is_not_convicted(
+    rule: str, wrong: Event
+) -> None:
     assert convict_commands([wrong, wrong]) == []
     assert broken_rules([wrong, wrong]) == [rule]
     assert margins_ns([wrong]) == []
 
 
-def test_worst_margin_of_an_opcode_stands_for_all_of_them() -> None:
+def test_evidence_of_an_opcode_has_its_worst_margin_and_their_number() -> None:
     events = [early("0x02", read=at, margin=-margin) for at, margin in ((1, 30), (2, 50), (3, 40))]
     (evidence,) = convict_commands(events)
     assert (evidence.margin_ns, evidence.where, evidence.count) == (-50, "bus at 2 ns", 3)
 
 
-def test_margins_are_those_of_waits_that_the_part_was_owed() -> None:
+def test_margins_are_those_of_commands_that_had_to_wait() -> None:
     events = [
         spi("0x02", read=1, margin=5, grade="datasheet"),
         early("0x02", read=2, margin=-3),
@@ -105,7 +109,7 @@ def test_margins_are_those_of_waits_that_the_part_was_owed() -> None:
     assert margins_ns(events) == [5, -3, 7]
 
 
-def test_rule_opcode_and_grade_are_told_apart() -> None:
+def test_each_rule_opcode_and_grade_has_its_own_evidence() -> None:
     events = [
         early("0x02", read=1, margin=-3),
         early("0x06", read=2, margin=-4),
@@ -120,39 +124,40 @@ def test_rule_opcode_and_grade_are_told_apart() -> None:
     ]
 
 
-def _busy(until: int, kind: str = "program") -> Event:
+def busy_part(until: int, kind: str = "program") -> Event:
     return made(
         Busy, kind=kind, op="0x02", start_ns=100, until_ns=until, nominal_ns=400, grade="datasheet"
     )
 
 
-def _end(at: int, **how: int) -> Event:
+def subject_end(at: int, **how: int) -> Event:
     return made(SubjectEnd, t_ns=at, **how)
 
 
-def test_success_before_the_part_has_done_its_work_is_convicted() -> None:
-    (evidence,) = convict_end([_busy(500), _end(470)])
+def test_subject_that_reports_success_while_the_part_is_busy_is_convicted() -> None:
+    (evidence,) = convict_end([busy_part(500), subject_end(470)])
     assert (evidence.witness, evidence.margin_ns) == (Witness.CHIP, -30)
     assert evidence.grade == "datasheet"
-    assert evidence.what == "the subject ended 30 ns before the part was ready (rule left-busy)"
+    assert "30 ns" in evidence.what
+    assert "left-busy" in evidence.what
     assert evidence.where == "end of the subject at 470 ns"
 
 
 @pytest.mark.parametrize(
     "events",
     [
-        pytest.param([_busy(500), _end(500)], id="in time"),
-        pytest.param([_busy(400), _busy(450), _end(470)], id="over"),
-        pytest.param([_busy(500, "page_read"), _end(470)], id="no change"),
-        pytest.param([_busy(500), made(PowerLost, t_ns=300), _end(470)], id="no power"),
-        pytest.param([_busy(500), _end(470, exit_code=1)], id="failed"),
-        pytest.param([_busy(500), _end(470, exit_code=-1, signal=9)], id="killed"),
-        pytest.param([_busy(500), _end(470, timed_out=True)], id="timed out"),
-        pytest.param([_busy(500)], id="no end"),
-        pytest.param([_end(470)], id="no work"),
+        pytest.param([busy_part(500), subject_end(500)], id="in time"),
+        pytest.param([busy_part(400), busy_part(450), subject_end(470)], id="not busy any more"),
+        pytest.param([busy_part(500, "page_read"), subject_end(470)], id="read"),
+        pytest.param([busy_part(500), made(PowerLost, t_ns=300), subject_end(470)], id="no power"),
+        pytest.param([busy_part(500), subject_end(470, exit_code=1)], id="failed"),
+        pytest.param([busy_part(500), subject_end(470, exit_code=-1, signal=9)], id="killed"),
+        pytest.param([busy_part(500), subject_end(470, timed_out=True)], id="timed out"),
+        pytest.param([busy_part(500)], id="no end"),
+        pytest.param([subject_end(470)], id="never busy"),
     ],
 )
-def test_end_that_leaves_nothing_busy_or_reports_no_success_is_good(events: list[Event]) -> None:
+def test_end_is_not_convicted_if_nothing_is_busy_or_the_subject_failed(events: list[Event]) -> None:
     assert convict_end(events) == []
 
 
@@ -162,15 +167,15 @@ STEP = 84
 @pytest.mark.parametrize(
     ("wait", "error"), [(0, 84), (1, 85), (SECOND, 84 + 3000), (SECOND + 1, 84 + 3001)]
 )
-def test_error_is_a_step_and_what_the_rate_adds_rounded_up(wait: int, error: int) -> None:
+def test_clock_error_is_a_step_plus_the_rate_error_rounded_up(wait: int, error: int) -> None:
     assert ClockError(step_ns=STEP, rate_ppm=3).of_wait_ns(wait) == error
 
 
-def test_error_is_taken_from_what_emulator_and_agent_say() -> None:
+def test_clock_error_is_that_of_the_events_of_emulator_and_agent() -> None:
     assert clock_error([]) == ClockError()
     rates = made(ClockRate, raw_ns_min=99_999_600, raw_ns_max=100_000_250, monotonic_ns=100_000_000)
-    said = [rates, started(wake=None, step=STEP, rate_ppm=2)]
-    assert clock_error(said) == ClockError(step_ns=STEP, rate_ppm=2 + 4)
+    events = [rates, started(wake=None, step=STEP, rate_ppm=2)]
+    assert clock_error(events) == ClockError(step_ns=STEP, rate_ppm=2 + 4)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +187,7 @@ def test_error_is_taken_from_what_emulator_and_agent_say() -> None:
         (-MS, "datasheet"),
     ],
 )
-def test_command_is_firmly_early_only_by_the_error_of_the_clock(margin: int, grade: str) -> None:
+def test_command_is_certainly_early_only_beyond_the_clock_error(margin: int, grade: str) -> None:
     events = [
         started(wake=None, step=STEP, rate_ppm=10),
         spi("0x20", read=5),
@@ -194,7 +199,7 @@ def test_command_is_firmly_early_only_by_the_error_of_the_clock(margin: int, gra
     assert evidence.margin_ns == margin
 
 
-def test_wait_that_is_no_busy_time_is_as_long_as_from_what_opened_it() -> None:
+def test_clock_error_of_a_wait_without_busy_time_is_that_of_the_time_since_it_began() -> None:
     def at(margin: int) -> list[Event]:
         return [
             started(wake=None, rate_ppm=1000),
@@ -203,12 +208,12 @@ def test_wait_that_is_no_busy_time_is_as_long_as_from_what_opened_it() -> None:
             spi("0x9f", read=3100, violation="tres", margin=margin, grade="datasheet"),
         ]
 
-    # It waited 2000 ns of 2002, and 1000 ppm of that are 3 ns; then 2100 ns of 2102, likewise.
+    # The waits took 2000 of 2002 ns and 2100 of 2102 ns; 1000 ppm of that are 3 ns, rounded up.
     assert [item.grade for item in convict_commands(at(-2))] == [WITHIN_CLOCK_ERROR]
     assert [item.grade for item in convict_commands(at(-4))] == ["datasheet"]
 
 
-def test_firm_and_doubtful_commands_of_an_opcode_stand_apart() -> None:
+def test_certain_and_doubtful_commands_of_an_opcode_are_separate() -> None:
     events = [
         started(wake=None, step=STEP),
         early("0x02", read=1, margin=-1),
@@ -247,7 +252,7 @@ def test_wait_within_the_error_of_the_clock_is_neither_short_nor_good(
     assert (wait.is_short, wait.is_judged) == (short, judged)
 
 
-def test_shortening_below_the_error_of_the_clock_is_not_visible() -> None:
+def test_clock_error_adds_to_the_smallest_visible_shortening() -> None:
     assert observed(shortest=900, longest=1100).visible_short_ns == 100 + STEP
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Facts about the emulated chips, and a part that the subject emulates itself (`dummy`)."""
+"""Facts of the emulated chips, and chips that the subject itself emulates (`dummy`)."""
 
 import tomllib
 from pathlib import Path
@@ -77,32 +77,32 @@ def test_erase_unit_is_the_smallest_block_that_is_erasable_everywhere(tmp_path: 
 @pytest.mark.parametrize(
     "text", [GOOD.replace('vendor = "V"\n', ""), GOOD.replace("65536", '"64K"'), GOOD + "="]
 )
-def test_broken_chip_file_is_a_fault_of_the_rig_that_names_it(tmp_path: Path, text: str) -> None:
+def test_broken_chip_file_is_a_rig_fault_that_names_it(tmp_path: Path, text: str) -> None:
     put_chip(tmp_path, text)
     with pytest.raises(RigFaultError, match=r"X1\.toml"):
         read_chips(tmp_path)
 
 
-OURS = b"\0emulate\0corner\0GD25Q16C\0"
-OTHER = b"\0emulate\0W25Q128FV\0"
+WITH_MODEL = b"\0emulate\0corner\0GD25Q16C\0"
+WITHOUT_MODEL = b"\0emulate\0W25Q128FV\0"
 CHIP = make_chip(name="GD25Q16C", size_bytes=1 << 20)
 CELL = make_cell(programmer=Programmer.DUMMY, corner="max", seed=3)
 REGION = region_of(CELL, CHIP)
 
 
-def test_program_shows_which_parts_its_dummy_has_and_if_it_has_busy_times() -> None:
-    assert dummy.keeps_busy_times(OURS)
-    assert not dummy.keeps_busy_times(OTHER)
-    assert dummy.refusal(CHIP, OURS) == ""
-    assert dummy.refusal(make_chip(name="W25Q128FV"), OTHER) == ""
-    assert "GD25Q16C" in dummy.refusal(CHIP, OTHER)
+def test_parts_and_busy_times_of_a_dummy_are_found_in_its_program() -> None:
+    assert dummy.keeps_busy_times(WITH_MODEL)
+    assert not dummy.keeps_busy_times(WITHOUT_MODEL)
+    assert dummy.refusal(CHIP, WITH_MODEL) == ""
+    assert dummy.refusal(make_chip(name="W25Q128FV"), WITHOUT_MODEL) == ""
+    assert "GD25Q16C" in dummy.refusal(CHIP, WITHOUT_MODEL)
 
 
 def test_only_a_dummy_with_the_model_gets_a_corner_and_a_file_for_events() -> None:
-    assert dummy.argument(CELL, OURS) == (
+    assert dummy.argument(CELL, WITH_MODEL) == (
         "dummy:emulate=GD25Q16C,image=/tmp/chip.bin,corner=max,seed=3,events=/tmp/dummy.jsonl"
     )
-    assert dummy.argument(CELL, OTHER) == "dummy:emulate=GD25Q16C,image=/tmp/chip.bin"
+    assert dummy.argument(CELL, WITHOUT_MODEL) == "dummy:emulate=GD25Q16C,image=/tmp/chip.bin"
 
 
 def test_guest_makes_and_collects_an_image_only_for_a_dummy() -> None:
@@ -115,7 +115,7 @@ def test_guest_makes_and_collects_an_image_only_for_a_dummy() -> None:
 AGENT = encode_events([made(ClockRate, t_ns=5_000, monotonic_at_ns=1_200, raw_ns_min=1)])
 
 
-def test_times_move_to_the_clock_of_the_agent_and_durations_stay() -> None:
+def test_times_are_converted_to_the_clock_of_the_agent_and_durations_are_not() -> None:
     event = made(
         Spi, read_ns=2_000, reply_ns=2_500, gap_ns=7, busy_until_ns=0, margin_ns=-3, wire_ns=4
     )
@@ -138,13 +138,13 @@ def test_correct_image_of_a_dummy_has_no_wrong_granules(job: Job, region_kib: in
 
 
 @pytest.mark.parametrize("at", [0, REGION.offset_bytes - 1, REGION.offset_bytes, REGION.end_bytes])
-def test_one_wrong_byte_of_a_dummy_is_seen(at: int) -> None:
+def test_one_wrong_byte_of_a_dummy_is_found(at: int) -> None:
     raw = bytearray(raw_after(CELL, final_content(CELL, REGION)))
     raw[at] ^= 0xA5
     assert wrong_granules(CELL, CHIP, dummy.sparse_image(bytes(raw), REGION))
 
 
-def test_subject_that_contains_the_part_has_room_for_its_events() -> None:
+def test_guest_has_memory_for_the_events_of_a_dummy() -> None:
     one_word = '{"ev":"spi","op":"0xAD","name":"AAI","read_ns":1,"violation":null}'
     # Each word needs a program command and a poll; a real event is 5 times as long as this one.
     events_of_64_kib = 2 * 5 * len(one_word) * 32 * 1024

@@ -27,7 +27,7 @@ from delayrig.present.console import RunProgress
 from rich.console import Console
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
-from tests.rig.running import answer_of, refusal_of, rig, run
+from tests.rig.running import answer_of, install_script, refusal_of, rig, run
 
 
 def exit_code_of(error: Exception) -> int | str | None:
@@ -43,14 +43,12 @@ def exit_code_of(error: Exception) -> int | str | None:
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("disk full"), KeyError("x")])
-def test_error_that_nobody_foresaw_is_a_fault_of_the_rig_and_convicts_nobody(
-    error: Exception,
-) -> None:
+def test_unexpected_error_is_a_rig_fault(error: Exception) -> None:
     assert exit_code_of(error) == ExitCode.RIG_FAULT
     assert exit_code_of(ExceptionGroup("of tasks", [error])) == ExitCode.RIG_FAULT
 
 
-def test_error_of_the_rig_has_its_own_code_also_in_a_group() -> None:
+def test_known_error_has_its_exit_code_even_in_a_group() -> None:
     bad = BadInputError("no such chip", hint="`rig/rig chips` lists them")
     assert exit_code_of(bad) == ExitCode.BAD_INPUT
     assert exit_code_of(ExceptionGroup("of tasks", [bad])) == ExitCode.BAD_INPUT
@@ -66,7 +64,7 @@ def test_bad_usage_is_left_to_click() -> None:
         command()
 
 
-def test_list_that_nobody_reads_to_its_end_is_quiet_and_claims_nothing() -> None:
+def test_broken_pipe_exits_with_141_and_prints_nothing() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -79,7 +77,7 @@ def test_list_that_nobody_reads_to_its_end_is_quiet_and_claims_nothing() -> None
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
+def test_dry_run_of_a_gate_lists_the_cells_of_both_sides_and_creates_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -90,9 +88,9 @@ def test_dry_run_of_a_gate_lists_the_cells_of_both_and_makes_nothing(
 
 
 NO_ANSWER = {
-    # These write a document, with a format of its own.
+    # These write a document in another format.
     *("export", "schema", "report", "bug-report", "trace"),
-    *("history add", "history forget", "history export"),  # these act
+    *("history add", "history forget", "history export"),  # these change a history
     *("images", "completion", "reference", "measure", "benchmark start"),
     *("scheduler", "worker"),  # these serve until they are ended
 }
@@ -110,9 +108,9 @@ def commands(
             yield name, command
 
 
-def options_of(command: click.Command) -> dict[str, str]:
+def options_of(command: click.Command) -> set[str]:
     return {
-        option: parameter.help or ""
+        option
         for parameter in command.params
         if isinstance(parameter, click.Option)
         for option in parameter.opts
@@ -120,23 +118,16 @@ def options_of(command: click.Command) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("name", "command"), [*commands()])
-def test_every_command_has_quiet_and_verbose_in_the_same_words(
+def test_every_command_has_quiet_and_verbose_and_json_if_it_answers(
     name: str, command: click.Command
 ) -> None:
     options = options_of(command)
-    assert options["-q"] == options["--quiet"] == "Prints only the answer and errors.", name
-    assert options["-v"] == options["--verbose"]
-
-
-@pytest.mark.parametrize(("name", "command"), [*commands()])
-def test_every_command_that_lists_or_answers_does_so_as_json(
-    name: str, command: click.Command
-) -> None:
-    assert ("--json" in options_of(command)) is (name not in NO_ANSWER)
+    assert {"-q", "--quiet", "-v", "--verbose"} <= options
+    assert ("--json" in options) is (name not in NO_ANSWER)
 
 
 @pytest.mark.parametrize("name", ["plans", "chips", "hazards", "machines", "subjects"])
-def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
+def test_list_as_json_prints_one_document(name: str) -> None:
     done = rig(name, "--json")
     assert done.exit_code == ExitCode.PASS, done.output
     document = json.loads(done.stdout)
@@ -146,17 +137,17 @@ def test_list_as_json_is_one_document_and_nothing_else(name: str) -> None:
     assert done.stderr == ""
 
 
-def test_run_of_the_past_is_told_as_json(tmp_path: Path) -> None:
+def test_parts_of_a_run_are_listed_as_json(tmp_path: Path) -> None:
     write_results(Results(run=make_run_header(), cells=[make_result()]), tmp_path)
     assert json.loads(answer_of("parts", tmp_path, "--json"))[0]["chip"] == make_result().chip
 
 
-def test_cells_that_would_run_are_told_as_json() -> None:
+def test_cells_of_a_dry_run_are_listed_as_json() -> None:
     cells = json.loads(answer_of("try", "bundled", "--mips", "62,250", "--dry-run", "--json"))
-    assert [one.split(".")[2] for one in cells] == ["62mips", "250mips"]
+    assert [cell.split(".")[2] for cell in cells] == ["62mips", "250mips"]
 
 
-def said_by(*words: str) -> tuple[str, str]:
+def outputs_of(*words: str) -> tuple[str, str]:
     """Runs a command that prints a note, an answer and its verbosity; returns both outputs."""
 
     @click.command()
@@ -172,7 +163,7 @@ def said_by(*words: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_pattern_that_matches_no_cell_is_named_and_the_others_count() -> None:
+def test_pattern_that_matches_no_cell_is_named_and_the_others_are_used() -> None:
     done = rig("run", "--plan", "smoke", "--dry-run", "--cell", "canary*", "--cell", "canari*")
     assert done.exit_code == ExitCode.PASS
     assert done.stderr.count("warning: ") == 1
@@ -180,24 +171,24 @@ def test_pattern_that_matches_no_cell_is_named_and_the_others_count() -> None:
     assert all(line.startswith("canary") for line in done.stdout.splitlines())
 
 
-def test_quiet_leaves_the_answer() -> None:
-    assert said_by() == ("the answer, USUAL\n", "a note\n")
-    assert said_by("-q") == ("the answer, QUIET\n", "")
-    assert said_by("-v") == ("the answer, VERBOSE\n", "a note\n")
+def test_quiet_command_prints_only_its_answer() -> None:
+    assert outputs_of() == ("the answer, USUAL\n", "a note\n")
+    assert outputs_of("-q") == ("the answer, QUIET\n", "")
+    assert outputs_of("-v") == ("the answer, VERBOSE\n", "a note\n")
 
 
-def test_json_is_the_answer_and_leaves_notes_alone() -> None:
-    said, noted = said_by("--json")
-    assert json.loads(said) == {"answer": 42}
-    assert noted == "a note\n"
-    assert said_by("--json", "-q")[1] == ""
+def test_json_replaces_the_answer_and_not_the_notes() -> None:
+    output, errors = outputs_of("--json")
+    assert json.loads(output) == {"answer": 42}
+    assert errors == "a note\n"
+    assert outputs_of("--json", "-q")[1] == ""
 
 
-def test_verbosity_of_no_command_is_the_usual_one() -> None:
+def test_verbosity_outside_commands_is_the_usual_one() -> None:
     assert verbosity() is Verbosity.USUAL
 
 
-def test_error_of_a_quiet_command_is_told_and_of_a_verbose_one_with_its_place() -> None:
+def test_error_is_printed_if_quiet_and_with_a_traceback_if_verbose() -> None:
     quiet = refusal_of("try", "bundled", "--mips", 3, "-q")
     assert quiet.startswith("error: --mips is 3")
     assert "Traceback" not in quiet
@@ -205,7 +196,7 @@ def test_error_of_a_quiet_command_is_told_and_of_a_verbose_one_with_its_place() 
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_terminal_gets_a_line_for_each_cell_where_it_is_wanted(lines: bool) -> None:
+def test_terminal_shows_a_line_for_each_cell_if_requested(lines: bool) -> None:
     console = Console(file=StringIO(), force_terminal=True, width=200)
     result: CellResult = make_result()
     with RunProgress(console, lines=lines) as progress:
@@ -220,12 +211,12 @@ DEMONSTRATION = (
 )
 
 
-def offered(line: str, shell: str = "bash") -> list[str]:
+def completions_of(line: str, shell: str = "bash") -> list[str]:
     """Returns the completions of the line's last word."""
     words = line.split(" ")
     number = words[-1] if shell == "fish" else str(len(words) - 1)
-    asked = {"_RIG_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": number}
-    done = run(sys.executable, "-m", "delayrig", env={**os.environ, **asked})
+    variables = {"_RIG_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": number}
+    done = run(sys.executable, "-m", "delayrig", env={**os.environ, **variables})
     assert done.returncode == 0, done.stderr
     if shell == "zsh":  # an item has three lines: type, word, help
         return done.stdout.splitlines()[1::3]
@@ -249,37 +240,39 @@ def offered(line: str, shell: str = "bash") -> list[str]:
         ("rig/rig run --plan smoke --cell tty.debian-t", {"tty.debian-trixie.250mips.1c.calm."}),
     ],
 )
-def test_word_is_completed_from_what_there_is(shell: str, line: str, words: set[str]) -> None:
-    found = offered(line, shell)
+def test_word_is_completed_with_the_names_that_match(
+    shell: str, line: str, words: set[str]
+) -> None:
+    found = completions_of(line, shell)
     assert len(found) == len(words)
-    assert all(one.startswith(tuple(words)) for one in found)
+    assert all(word.startswith(tuple(words)) for word in found)
 
 
-def test_part_of_an_id_is_completed_to_the_whole() -> None:
-    assert DEMONSTRATION in offered("rig/rig repro --plan smoke bookworm.62mips")
+def test_part_of_an_id_is_completed_to_the_whole_id() -> None:
+    assert DEMONSTRATION in completions_of("rig/rig repro --plan smoke bookworm.62mips")
 
 
-def test_cells_of_a_run_are_those_of_its_results(tmp_path: Path) -> None:
+def test_cells_of_a_run_are_completed_from_its_results(tmp_path: Path) -> None:
     cells = [make_cell(name="one"), make_cell(name="two")]
     results = [make_result(cell) for cell in cells]
     write_results(Results(run=make_run_header(), cells=results), tmp_path)
-    assert offered(f"rig/rig repro --from {tmp_path} tw") == [cells[1].id]
-    assert offered(f"rig/rig repro --from {tmp_path}/nowhere tw") == []
+    assert completions_of(f"rig/rig repro --from {tmp_path} tw") == [cells[1].id]
+    assert completions_of(f"rig/rig repro --from {tmp_path}/nowhere tw") == []
 
 
-def test_cells_of_a_gate_are_those_of_both_sides(tmp_path: Path) -> None:
+def test_cells_of_a_gate_are_completed_from_both_sides(tmp_path: Path) -> None:
     for side in ("baseline", "candidate"):
         (tmp_path / side).mkdir()
         cell = msgspec.structs.replace(make_cell(), side=side)
         results = Results(run=make_run_header(), cells=[make_result(cell)])
         write_results(results, tmp_path / side)
     (tmp_path / "gate.json").write_text("{}")
-    found = offered(f"rig/rig repro --from {tmp_path} group")
-    assert [one.split(".")[1] for one in found] == ["candidate", "baseline"]
+    found = completions_of(f"rig/rig repro --from {tmp_path} group")
+    assert [cell.split(".")[1] for cell in found] == ["candidate", "baseline"]
 
 
-def test_file_may_stand_where_no_name_fits() -> None:
-    assert offered("rig/rig run --subject ./build/fla") == ["./build/fla"]
+def test_word_that_matches_no_name_is_offered_as_a_path() -> None:
+    assert completions_of("rig/rig run --subject ./build/fla") == ["./build/fla"]
 
 
 def script(shell: str) -> str:
@@ -290,7 +283,7 @@ def script(shell: str) -> str:
     ("line", "replies"),
     [
         ("rig/rig try bundled --chip W25Q128JV", ["W25Q128JV"]),
-        # Readline takes the part after the colon for the word.
+        # For readline, the word begins after the colon.
         ("rig/rig run --subject debian:t", ["trixie"]),
         ("rig/rig run --subject debian:", ["bookworm", "trixie", "bullseye", "sid"]),
         ("rig/rig completion ", ["bash", "zsh", "fish"]),
@@ -299,10 +292,8 @@ def script(shell: str) -> str:
 def test_script_for_bash_completes_the_launcher_by_its_path(
     tmp_path: Path, line: str, replies: list[str]
 ) -> None:
-    launcher = tmp_path / "rig" / "rig"
-    launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec {sys.executable} -m delayrig "$@"\n')
-    launcher.chmod(0o755)
+    launcher = f'#!/bin/sh\nexec {sys.executable} -m delayrig "$@"\n'
+    install_script(tmp_path / "rig" / "rig", launcher)
     call = (
         'COMP_LINE=$1 COMP_POINT=${#1}; _rig_completion rig/rig; printf "%s\\n" "${COMPREPLY[@]}"'
     )
@@ -311,7 +302,7 @@ def test_script_for_bash_completes_the_launcher_by_its_path(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_script_runs_the_launcher_as_it_was_typed_and_its_shell_takes_it(shell: str) -> None:
+def test_script_runs_the_launcher_as_typed_and_is_valid_in_its_shell(shell: str) -> None:
     text = script(shell)
     assert f"_RIG_COMPLETE={shell}_complete" in text
     assert f"_RIG_COMPLETE={shell}_complete rig" not in text
@@ -347,7 +338,7 @@ def test_change_log_begins_with_this_version() -> None:
     assert newest[1] == __version__
 
 
-SAID = [
+OUTPUT = [
     (1.0, "set-up: Python environment"),
     (11.0, "  Python environment: ready in 10 s"),
     (11.5, "set-up: native programs"),
@@ -361,8 +352,8 @@ SAID = [
 ]
 
 
-def test_stages_follow_each_other_up_to_the_first_verdict() -> None:
-    found = [(stage.name, stage.took_s) for stage in stages_of(SAID, 0.5)]
+def test_stages_of_a_first_start_are_those_of_its_output_before_the_first_verdict() -> None:
+    found = [(stage.name, stage.took_s) for stage in stages_of(OUTPUT, 0.5)]
     assert found == [
         ("launcher", 0.5),
         ("Python environment", 10.5),
@@ -373,6 +364,6 @@ def test_stages_follow_each_other_up_to_the_first_verdict() -> None:
     ]
 
 
-def test_start_without_a_verdict_is_a_fault() -> None:
+def test_start_without_a_verdict_is_a_rig_fault() -> None:
     with pytest.raises(RigFaultError, match="set-up: native programs"):
-        list(stages_of(SAID[:3], 0.0))
+        list(stages_of(OUTPUT[:3], 0.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells on other machines: addresses, certificates, files that travel, workers of a queue."""
+"""Cells on other machines: addresses, certificates, transferred files, and workers of a queue."""
 
 import asyncio
 import ipaddress
@@ -41,12 +41,12 @@ from distributed import Client, Scheduler, Security
 
 from tests.rig.builders import make_cell, make_result, request_of
 from tests.rig.processes import is_running
-from tests.rig.running import run
+from tests.rig.running import install_script, run
 from tests.rig.serving import free_address, serving
 
-LEAVES = ["tcp://192.0.2.7:8786", "tcp://[2001:db8::1]:8786", "tcp://rig.example:8786"]
-STAYS = ["tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tcp://localhost:8786"]
-NO_ADDRESS = ["local:0", "local:", "local:two", "127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:1", ""]
+REMOTE = ["tcp://192.0.2.7:8786", "tcp://[2001:db8::1]:8786", "tcp://rig.example:8786"]
+LOOPBACK = ["tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tcp://localhost:8786"]
+INVALID = ["local:0", "local:", "local:two", "127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:1", ""]
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def tls(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("address", LEAVES)
+@pytest.mark.parametrize("address", REMOTE)
 def test_address_beyond_loopback_needs_tls(address: str, tls: Path) -> None:
     with pytest.raises(BadInputError, match="needs TLS") as raised:
         check_cluster(address, None)
@@ -64,49 +64,49 @@ def test_address_beyond_loopback_needs_tls(address: str, tls: Path) -> None:
     assert check_cluster(address, tls).address == address.replace("tcp:", "tls:")
 
 
-@pytest.mark.parametrize("address", STAYS)
+@pytest.mark.parametrize("address", LOOPBACK)
 def test_loopback_needs_no_tls(address: str) -> None:
     assert check_cluster(address, None).address == address
 
 
-@pytest.mark.parametrize("given", NO_ADDRESS)
-def test_what_is_no_address_is_refused(given: str) -> None:
+@pytest.mark.parametrize("given", INVALID)
+def test_invalid_address_is_refused(given: str) -> None:
     with pytest.raises(BadInputError, match="no address of a scheduler"):
         check_cluster(given, None)
 
 
-def test_local_workers_are_no_address_of_a_scheduler() -> None:
+def test_worker_needs_the_address_of_a_scheduler() -> None:
     assert check_cluster("local:3", None).local_workers == 3
     with pytest.raises(BadInputError, match="no address of a scheduler"):
         check_address("local:3", None, option="worker")
 
 
 @pytest.mark.parametrize("name", TLS_FILES)
-def test_file_that_tls_lacks_is_named(name: str, tls: Path) -> None:
+def test_missing_tls_file_is_named(name: str, tls: Path) -> None:
     (tls / name).unlink()
     with pytest.raises(BadInputError, match=name):
         check_cluster("tls://rig.example:8786", tls)
 
 
-def test_what_a_cell_left_arrives_as_it_was(tmp_path: Path) -> None:
+def test_files_of_a_cell_arrive_unchanged(tmp_path: Path) -> None:
     result = make_result(make_cell(name="one"))
-    left, arrived = tmp_path / "left", tmp_path / "arrived"
-    (left / "first-try").mkdir(parents=True)
-    (left / "events.jsonl").write_bytes(b"\0\xff" * 100)
-    (left / "first-try" / "qemu.log").touch()
-    keep_result(result, left)
-    assert unpack_left(pack_left(left), arrived) == result
-    (left / RESULT).unlink()  # the receiver writes this file itself, at the end
-    assert _files(arrived) == _files(left)
+    sent, arrived = tmp_path / "sent", tmp_path / "arrived"
+    (sent / "first-try").mkdir(parents=True)
+    (sent / "events.jsonl").write_bytes(b"\0\xff" * 100)
+    (sent / "first-try" / "qemu.log").touch()
+    keep_result(result, sent)
+    assert unpack_left(pack_left(sent), arrived) == result
+    (sent / RESULT).unlink()  # the receiver itself writes this file, at the end
+    assert files_in(arrived) == files_in(sent)
 
 
 @pytest.mark.parametrize("name", ["../events.jsonl", "/tmp/events.jsonl", "a/../../b", ""])
-def test_file_for_another_folder_is_refused(tmp_path: Path, name: str) -> None:
+def test_file_name_that_leaves_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     result = msgspec.json.encode(make_result(make_cell(name="one")))
     files = {name: b"", "result.json": result}
     with pytest.raises(RigFaultError, match="named"):
         unpack_left(zlib.compress(msgspec.msgpack.encode(files)), tmp_path / "cell")
-    assert not _files(tmp_path)
+    assert not files_in(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_file_for_another_folder_is_refused(tmp_path: Path, name: str) -> None:
 def test_damaged_files_of_a_worker_are_a_rig_fault(tmp_path: Path, packed: bytes) -> None:
     with pytest.raises(RigFaultError, match=r"cell: .* damaged"):
         unpack_left(packed, tmp_path / "cell")
-    assert not _files(tmp_path)
+    assert not files_in(tmp_path)
 
 
 def test_kit_has_no_function_of_the_request(
@@ -149,16 +149,17 @@ def test_kit_has_no_function_of_the_request(
     assert pickle.loads(pickle.dumps(made)) == made
 
 
-def test_worker_with_another_qemu_is_refused_by_names_and_digests() -> None:
+def test_worker_with_other_programs_is_refused_with_names_and_digests() -> None:
     needs = {"qemu": "aaaa", "qemu i386": "bbbb", "turns": "cccc"}
     assert kit.refusal(needs, {**needs, "qemu arm64": "dddd"}) == ""
-    why = kit.refusal(needs, {"qemu": "eeee", "turns": "cccc"})
-    assert why == (
-        "its qemu is eeee, and this run has aaaa; its qemu i386 is missing, and this run has bbbb"
-    )
+    qemu, qemu_i386 = kit.refusal(needs, {"qemu": "eeee", "turns": "cccc"}).split("; ")
+    assert "eeee" in qemu
+    assert "aaaa" in qemu
+    assert "qemu i386 is missing" in qemu_i386
+    assert "bbbb" in qemu_i386
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def files_in(folder: Path) -> dict[str, bytes]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
@@ -170,7 +171,7 @@ NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Makes an authority, and a certificate that it signed, in a folder."""
+    """Makes a certificate authority, and a certificate that it signed; returns their folder."""
     folder = tmp_path_factory.mktemp("tls")
     authority = ("-x509", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2")
     _openssl(folder, "req", *NEW_KEY, *authority)
@@ -186,7 +187,7 @@ def _openssl(folder: Path, *words: str) -> None:
 
 @contextmanager
 def client_of(address: str, security: Security | None) -> Iterator[Client]:
-    """Yields a client that gives up after the limit."""
+    """Yields a client that waits for the scheduler no longer than the limit."""
     with Client(address, security=security, timeout=LIMIT_S, set_as_default=False) as client:
         yield client
 
@@ -194,8 +195,8 @@ def client_of(address: str, security: Security | None) -> Iterator[Client]:
 def listened_at(process: int) -> set[str]:
     """Returns the addresses at which a process and its descendants listen."""
     ours = psutil.Process(process)
-    family = [ours, *ours.children(recursive=True)]
-    sockets = [socket for one in family for socket in one.net_connections("inet")]
+    processes = [ours, *ours.children(recursive=True)]
+    sockets = [socket for each in processes for socket in each.net_connections("inet")]
     return {socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN}
 
 
@@ -216,7 +217,7 @@ def first_byte(address: str, context: ssl.SSLContext) -> bytes:
 
 @contextmanager
 def scheduler_and_worker(environment: dict[str, str] | None = None) -> Iterator[tuple[int, int]]:
-    """Runs both without TLS; yields their process ids once the worker is at the scheduler."""
+    """Runs both without TLS; yields their process ids once the worker is registered."""
     address = f"tcp://{free_address()}"
     with (
         serving("scheduler", address) as scheduler,
@@ -234,66 +235,70 @@ def test_without_certificates_nothing_listens_beyond_loopback() -> None:
     assert all(ipaddress.ip_address(ip).is_loopback for ip in found), found
 
 
-@pytest.mark.parametrize(("said", "ttl_s"), [({}, 120), ({TTL: "7s"}, 7)])
-def test_silent_worker_is_lost_after_two_minutes_or_what_a_person_says(
-    said: dict[str, str], ttl_s: float
+@pytest.mark.parametrize(("variables", "ttl_s"), [({}, 120), ({TTL: "7s"}, 7)])
+def test_silent_worker_is_lost_after_two_minutes_or_the_configured_time(
+    variables: dict[str, str], ttl_s: float
 ) -> None:
     address = f"tcp://{free_address()}"
-    with serving("scheduler", address, environment=said), client_of(address, None) as client:
+    with serving("scheduler", address, environment=variables), client_of(address, None) as client:
         assert client.run_on_scheduler(worker_ttl_s) == ttl_s
 
 
-async def work_for(asked: ClusterOptions) -> None:
-    await connection.serve_worker(asked, 1, find_paths())
+async def work_for(options: ClusterOptions) -> None:
+    await connection.serve_worker(options, 1, find_paths())
 
 
-async def be_a_client_of(asked: ClusterOptions) -> None:
-    async with connection.connect(asked, 1, find_paths()):
+async def connect_to(options: ClusterOptions) -> None:
+    async with connection.connect(options, 1, find_paths()):
         pass
 
 
-@pytest.mark.parametrize("ask", [work_for, be_a_client_of])
-@pytest.mark.parametrize(("is_taken", "told"), [(False, "Timed out"), (True, "it does not answer")])
-def test_who_asks_is_told_that_nothing_there_is_a_scheduler(
-    ask: Callable[[ClusterOptions], Coroutine[None, None, None]],
-    is_taken: bool,
-    told: str,
+@pytest.mark.parametrize("use", [work_for, connect_to])
+@pytest.mark.parametrize(
+    ("is_open", "message"), [(False, "Timed out"), (True, "it does not answer")]
+)
+def test_address_without_a_scheduler_is_a_rig_fault_with_a_remedy(
+    use: Callable[[ClusterOptions], Coroutine[None, None, None]],
+    is_open: bool,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection, "REACHED_WITHIN_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        place = f"127.0.0.1:{silent.getsockname()[1]}" if is_taken else free_address()
-        asked = check_address(f"tcp://{place}", None, option="worker")
-        with pytest.raises(RigFaultError, match=told) as refused:
-            asyncio.run(ask(asked))
+        place = f"127.0.0.1:{silent.getsockname()[1]}" if is_open else free_address()
+        options = check_address(f"tcp://{place}", None, option="worker")
+        with pytest.raises(RigFaultError, match=message) as refused:
+            asyncio.run(use(options))
     assert refused.value.hint == "start it with `rig/rig scheduler`"
 
 
-def test_address_that_somebody_else_serves_is_refused_to_a_scheduler() -> None:
+def test_scheduler_cannot_serve_an_address_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
-        asked = check_address(address, None, option="scheduler")
+        options = check_address(address, None, option="scheduler")
         with pytest.raises(BadInputError, match="Address already in use"):
-            asyncio.run(connection.serve_scheduler(asked))
+            asyncio.run(connection.serve_scheduler(options))
 
 
-def test_worker_starts_where_temporary_files_have_long_names(tmp_path: Path) -> None:
+def test_worker_starts_although_the_folder_of_temporary_files_has_a_long_path(
+    tmp_path: Path,
+) -> None:
     scratch = tmp_path / ("long" * 20)
     scratch.mkdir()
     with scheduler_and_worker({"TMPDIR": str(scratch)}):
         pass
 
 
-def talk_as_a_stranger(address: str) -> None:
-    """Checks that a client without a certificate is refused."""
+def assert_stranger_is_refused(address: str) -> None:
+    """Connects without a certificate; checks that the other side refuses that."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with pytest.raises((ssl.SSLError, ConnectionError)):
         first_byte(address.removeprefix("tls://"), context)
 
 
-async def talk_to_local_workers() -> list[str]:
-    """Returns the addresses of a local cluster's processes, each of which refused a stranger."""
+async def addresses_of_a_local_cluster() -> list[str]:
+    """Returns the addresses of scheduler, worker and nanny after each has refused a stranger."""
     async with connection.connect(check_cluster("local:1", None), 1, find_paths()) as client:
         anything: Any = client
         await anything.wait_for_workers(1, timeout=LIMIT_S)
@@ -302,27 +307,27 @@ async def talk_to_local_workers() -> list[str]:
         workers = [(address, worker["nanny"]) for address, worker in info["workers"].items()]
         addresses = [info["address"], *chain.from_iterable(workers)]
         for address in addresses:
-            await asyncio.to_thread(talk_as_a_stranger, address)
+            await asyncio.to_thread(assert_stranger_is_refused, address)
         return addresses
 
 
 def test_stranger_is_refused_by_scheduler_nanny_and_worker_of_a_local_cluster() -> None:
-    refused = asyncio.run(talk_to_local_workers())
+    refused = asyncio.run(addresses_of_a_local_cluster())
     assert [address.partition(":")[0] for address in refused] == ["tls"] * 3
 
 
 @pytest.mark.parametrize("who", ["scheduler", "worker"])
-def test_without_certificates_it_starts_only_alone_or_where_everyone_is_trusted(
+def test_without_certificates_other_users_must_be_absent_or_trusted(
     who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = check_address("tcp://127.0.0.1:8786", None, option=who)
+    options = check_address("tcp://127.0.0.1:8786", None, option=who)
     monkeypatch.setattr(other_users, "is_alone", lambda: False)
     with pytest.raises(BadInputError, match="every user of this machine") as refused:
-        other_users.require_trust(asked, who=who, everyone=False)
+        other_users.require_trust(options, who=who, everyone=False)
     assert "--trust-everyone-here" in refused.value.hint
-    other_users.require_trust(asked, who=who, everyone=True)
+    other_users.require_trust(options, who=who, everyone=True)
     monkeypatch.setattr(other_users, "is_alone", lambda: True)
-    other_users.require_trust(asked, who=who, everyone=False)
+    other_users.require_trust(options, who=who, everyone=False)
 
 
 def make_process(folder: Path, name: str, network: str | None) -> None:
@@ -355,7 +360,7 @@ def test_processes_of_other_users_are_found_unless_they_have_another_network(
     ],
     ids=lambda words: words[0],
 )
-def test_address_that_others_reach_is_refused_and_says_what_they_could_do(words: list[str]) -> None:
+def test_address_that_other_users_can_reach_is_refused_with_the_reason(words: list[str]) -> None:
     address = f"tcp://{free_address()}"
     with other_user_here():
         done = run(sys.executable, "-m", "delayrig", *words, address, timeout=LIMIT_S)
@@ -365,7 +370,7 @@ def test_address_that_others_reach_is_refused_and_says_what_they_could_do(words:
 
 @contextmanager
 def other_user_here() -> Iterator[None]:
-    if os.geteuid():  # Root's processes are another user's.
+    if os.geteuid():  # For an ordinary user, processes of root are those of another user.
         if other_users.is_alone():
             pytest.skip("no other user has a process here")
         yield
@@ -397,7 +402,7 @@ def test_client_without_a_certificate_is_refused(certificates: Path) -> None:
         assert first_byte(place, context)
 
 
-LIMIT_S_CLUSTER_QUEUE = 120
+QUEUE_LIMIT_S = 120
 LOOK_AGAIN_S = 0.1
 SUBMIT = """\
 #!/bin/sh
@@ -406,16 +411,16 @@ cp "$1" script
 cp "$1" script-$$
 setsid bash script-$$ >>log 2>&1 &
 echo $! >>jobs
-echo "{said}$!"
+echo "{printed}$!"
 """
 CANCEL = '#!/bin/sh\nkill -TERM -- "-$1"\n'
 COMMANDS = {"slurm": ("sbatch", "scancel"), "pbs": ("qsub", "qdel")}
-SAID = {"slurm": "Submitted batch job ", "pbs": ""}
+PRINTED_BEFORE_ID = {"slurm": "Submitted batch job ", "pbs": ""}
 FILE = 'schema = 1\njobs = 1\ncpus = 1\nmemory = "1GB"\ninterface = "lo"\n'
 
 
 def job_file(folder: Path, more: str = "") -> Path:
-    """Writes a user's settings for such jobs; returns their file."""
+    """Writes a user's settings for jobs of a queue; returns their file."""
     path = folder / "jobs.toml"
     path.write_text(FILE + more, encoding="utf-8")
     return path
@@ -423,44 +428,44 @@ def job_file(folder: Path, more: str = "") -> Path:
 
 def jobs_of(queue: Path) -> list[int]:
     """Returns the process groups of all submitted jobs."""
-    jobs = queue / "jobs"
-    return [int(word) for word in jobs.read_text(encoding="utf-8").split()] if jobs.exists() else []
+    return [int(word) for word in (queue / "jobs").read_text(encoding="utf-8").split()]
 
 
 @pytest.fixture
 def queue(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Installs stubs of a queue's commands, whose jobs are process groups of this machine."""
     folder, kind = tmp_path / "bin", getattr(request, "param", "slurm")
-    folder.mkdir()
     submit, cancel = COMMANDS[kind]
-    for name, text in ((submit, SUBMIT.replace("{said}", SAID[kind])), (cancel, CANCEL)):
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
+    for name, text in (
+        (submit, SUBMIT.replace("{printed}", PRINTED_BEFORE_ID[kind])),
+        (cancel, CANCEL),
+    ):
+        install_script(folder / name, text)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder
 
 
-def test_module_that_workers_of_a_queue_load_is_there_under_that_name() -> None:
+def test_preload_module_has_the_name_that_workers_of_a_queue_load() -> None:
     assert dask_setup.__module__ == PRELOAD
 
 
 def alive(jobs: list[int]) -> list[int]:
-    """Returns the jobs whose shell still runs. A zombie does not count."""
+    """Returns the jobs whose shell runs."""
     return [job for job in jobs if is_running(job)]
 
 
 async def offers_of(
-    given: str, certificates: Path, queue: Path, *, kill_first: bool = False
+    cluster: str, certificates: Path, queue: Path, *, kill_first: bool = False
 ) -> list[Any]:
-    """Returns the offers of the cluster's workers; `kill_first` kills the first job before that."""
-    asked = check_cluster(given, certificates)
-    async with asyncio.timeout(LIMIT_S_CLUSTER_QUEUE), connect(asked, 1, find_paths()) as opened:
+    """Returns the offers of the workers, after the first job was killed if `kill_first` is set."""
+    options = check_cluster(cluster, certificates)
+    async with asyncio.timeout(QUEUE_LIMIT_S), connect(options, 1, find_paths()) as opened:
         client: Any = opened
         await client.wait_for_workers(1)
         if kill_first:
             (first,) = jobs_of(queue)
             os.killpg(first, signal.SIGKILL)
-            for _ in range(int(LIMIT_S_CLUSTER_QUEUE / LOOK_AGAIN_S)):
+            for _ in range(int(QUEUE_LIMIT_S / LOOK_AGAIN_S)):
                 if alive(jobs_of(queue)[1:]):
                     break
                 await asyncio.sleep(LOOK_AGAIN_S)
@@ -476,13 +481,15 @@ def test_job_is_a_worker_of_this_rig_and_is_cancelled_with_the_run(
     (found,) = asyncio.run(offers_of(f"{kind}:{job_file(tmp_path)}", certificates, queue))
     assert isinstance(found, Offer)
     assert found.cpus == 1
-    until_s = time.monotonic() + LIMIT_S_CLUSTER_QUEUE
+    until_s = time.monotonic() + QUEUE_LIMIT_S
     while alive(jobs_of(queue)):
         assert time.monotonic() < until_s, (queue / "log").read_text()
         time.sleep(LOOK_AGAIN_S)
 
 
-def test_job_says_what_the_file_says(queue: Path, certificates: Path, tmp_path: Path) -> None:
+def test_job_script_has_the_settings_of_the_file(
+    queue: Path, certificates: Path, tmp_path: Path
+) -> None:
     more = 'queue = "short"\nwalltime = "00:30:00"\ndirectives = ["--nice"]\nbefore = ["umask 7"]\n'
     asyncio.run(offers_of(f"slurm:{job_file(tmp_path, more)}", certificates, queue))
     lines = (queue / "script").read_text().splitlines()
@@ -490,7 +497,7 @@ def test_job_says_what_the_file_says(queue: Path, certificates: Path, tmp_path: 
     assert f"--tls-cert {certificates}/cert.pem" in lines[-1]
 
 
-def test_job_that_ended_before_the_run_is_submitted_again(
+def test_job_that_ends_during_the_run_is_submitted_again(
     queue: Path, certificates: Path, tmp_path: Path
 ) -> None:
     words = f"slurm:{job_file(tmp_path)}"
@@ -499,26 +506,24 @@ def test_job_that_ended_before_the_run_is_submitted_again(
     assert len(jobs_of(queue)) == 2
 
 
-def test_folders_of_a_rig_may_have_any_name(tmp_path: Path) -> None:
+def test_folders_of_the_rig_can_have_any_name_in_a_job_script(tmp_path: Path) -> None:
     state = tmp_path / "it's $HOME"
     (state / "images").mkdir(parents=True)
     job = JobWords(schema=1, jobs=1, cpus=1, memory="1GB")
     options = job_options(job, replace(find_paths(), checkout=state, state=state))
     shown = f'ls "${STATE_VARIABLE}"; echo "$PYTHONPATH"'
     script = "\n".join([*options["job_script_prologue"], shown])
-    said = subprocess.check_output(["/bin/sh", "-c", script], text=True)
-    assert said == f"images\n{state}/rig\n"
+    output = subprocess.check_output(["/bin/sh", "-c", script], text=True)
+    assert output == f"images\n{state}/rig\n"
 
 
-def test_queue_that_refuses_is_told_in_its_own_words(
-    queue: Path, certificates: Path, tmp_path: Path
-) -> None:
+def test_error_of_the_queue_is_passed_on(queue: Path, certificates: Path, tmp_path: Path) -> None:
     (queue / "sbatch").write_text("#!/bin/sh\necho no such partition >&2\nexit 1\n")
     with pytest.raises(RigFaultError, match="no such partition"):
         asyncio.run(offers_of(f"slurm:{job_file(tmp_path)}", certificates, queue))
 
 
-def test_machine_without_the_queue_is_told_so(
+def test_missing_command_of_the_queue_is_named(
     certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -527,31 +532,33 @@ def test_machine_without_the_queue_is_told_so(
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "hint"),
     [
         ("cpu = 1\n", "cpus"),
         ('resources = "select=1"\n', "for PBS"),
         ('memory_limit = "1GB"\n', "memory"),
     ],
 )
-def test_word_that_such_a_file_has_not_is_refused(tmp_path: Path, more: str, told: str) -> None:
+def test_unknown_key_of_a_job_file_is_refused_with_a_hint(
+    tmp_path: Path, more: str, hint: str
+) -> None:
     with pytest.raises(BadInputError) as raised:
         check_cluster(f"slurm:{job_file(tmp_path, more)}", None)
-    assert told in f"{raised.value.message} {raised.value.hint}"
+    assert hint in f"{raised.value.message} {raised.value.hint}"
 
 
-def test_jobs_leave_this_machine_and_need_tls(tmp_path: Path) -> None:
+def test_jobs_of_a_queue_need_tls(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="needs TLS"):
         check_cluster(f"slurm:{job_file(tmp_path)}", None)
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, Any]]:
-    """Installs a stub of dask-kubernetes; returns the list of what the rig asks it for."""
-    asked: list[dict[str, Any]] = []
+def install_kubernetes_stub(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, Any]]:
+    """Installs a stub of dask-kubernetes; returns the list of its calls' arguments."""
+    calls: list[dict[str, Any]] = []
 
     @asynccontextmanager
     async def kube_cluster(**words: Any) -> AsyncIterator[SimpleNamespace]:
-        asked.append(words)
+        calls.append(words)
         yield SimpleNamespace(scheduler_address=address)
 
     operator = ModuleType("dask_kubernetes.operator")
@@ -560,13 +567,13 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, address: str) -> list[dict[str, An
     package = ModuleType("dask_kubernetes")
     package.__spec__ = sys.__spec__
     monkeypatch.setitem(sys.modules, "dask_kubernetes", package)
-    return asked
+    return calls
 
 
 async def address_of_pods(manifest: Path) -> str:
-    asked = check_cluster(f"k8s:{manifest}", None).queue
-    assert asked is not None
-    async with open_queue(asked, None, {}, find_paths()) as cluster:
+    queue = check_cluster(f"k8s:{manifest}", None).queue
+    assert queue is not None
+    async with open_queue(queue, None, {}, find_paths()) as cluster:
         return str(cluster.scheduler_address)
 
 
@@ -577,24 +584,24 @@ def manifest(tmp_path: Path) -> Path:
     return path
 
 
-def test_pods_are_made_of_the_manifest_and_reached_through_loopback(
+def test_pods_are_made_from_the_manifest_and_reached_through_loopback(
     manifest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = stand_in(monkeypatch, "tcp://localhost:4711")
+    calls = install_kubernetes_stub(monkeypatch, "tcp://localhost:4711")
     assert asyncio.run(address_of_pods(manifest)) == "tcp://localhost:4711"
-    (words,) = asked
+    (words,) = calls
     assert words["custom_cluster_spec"] == str(manifest)
     assert words["shutdown_on_close"]
 
 
-def test_pods_that_would_be_reached_unencrypted_are_refused(
+def test_pods_at_an_address_beyond_loopback_are_refused(
     manifest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in(monkeypatch, "tcp://192.0.2.7:8786")
+    install_kubernetes_stub(monkeypatch, "tcp://192.0.2.7:8786")
     with pytest.raises(BadInputError, match="not encrypted"):
         asyncio.run(address_of_pods(manifest))
 
 
-def test_package_of_kubernetes_is_asked_for_by_name(tmp_path: Path) -> None:
+def test_missing_package_for_kubernetes_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="dask-kubernetes, which is not installed"):
         check_cluster(f"k8s:{tmp_path}", None)

@@ -300,13 +300,13 @@ def test_unit_of_an_argument_is_found_or_a_doubt(tmp_path: Path, arch: Arch) -> 
 
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_function_with_an_absolute_time_is_no_delay(tmp_path: Path, level: str) -> None:
-    findings, names = read(tmp_path, programs.A_MOMENT, level)
+    findings, names = read(tmp_path, programs.UNTIL_DEADLINE, level)
     assert names == []
     assert [wait.called for wait in findings.direct if not wait.why_not] == ["clock_nanosleep"]
 
 
 def test_clock_read_around_a_sleep_to_an_absolute_time_is_no_wait(tmp_path: Path) -> None:
-    findings, names = read(tmp_path, programs.AROUND_A_MOMENT)
+    findings, names = read(tmp_path, programs.UNTIL_DEADLINE_IN_A_LOOP)
     assert names == []
     assert [(wait.called, wait.why_not) for wait in findings.direct] == [("clock_nanosleep", "")]
 

@@ -40,7 +40,7 @@ def _allowed(excess: Excess) -> str:
 def decision_lines(decision: Decision) -> list[str]:
     """Returns the answer, then what it rests on. `No, unsafe` names the worst new fault."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
-    unasked = [f"Not judged: {line}." for line in decision.unasked]
+    unasked = [f"Not judged: {line.rstrip('.!')}." for line in decision.unasked]
     reached = [f"Changed: {line}." for line in decision.reached]
     return [
         _answer(decision),

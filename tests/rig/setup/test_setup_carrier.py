@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Images that are exported to a file, and imported into another folder of state."""
+"""Images that are exported to a file and imported into another state folder."""
 
 import hashlib
 import io
@@ -45,60 +45,67 @@ def prepared(folder: Path) -> Layout:
     return layout
 
 
-def test_carried_images_are_the_same_in_another_place(tmp_path: Path) -> None:
-    theirs, ours = prepared(tmp_path / "theirs"), layout_of(tmp_path / "ours")
-    ours.state.mkdir(parents=True)
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    """Exports the images of a prepared state; returns the file."""
     file = tmp_path / "images.tar"
-    assert export_images(theirs, file) == import_images(ours, file) == 4
-    tools = ours.state / "images" / "toolchains" / "x" / "tools"
+    export_images(prepared(tmp_path / "source"), file)
+    return file
+
+
+def test_imported_images_are_the_same_in_another_state(tmp_path: Path) -> None:
+    source, target = prepared(tmp_path / "source"), layout_of(tmp_path / "target")
+    target.state.mkdir(parents=True)
+    file = tmp_path / "images.tar"
+    assert export_images(source, file) == import_images(target, file) == 4
+    tools = target.state / "images" / "toolchains" / "x" / "tools"
     assert (tools / "absolute").resolve() == (tools / "relative").resolve() == tools.parent / "gcc"
     assert (tools.parent / "gcc").read_bytes() == b"compiler"
     assert (tools.parent / "gcc").stat().st_mode & 0o777 == 0o755
     wheel = Path("wheels") / "a.whl"
-    assert (ours.state / wheel).read_bytes() == (theirs.state / wheel).read_bytes()
+    assert (target.state / wheel).read_bytes() == (source.state / wheel).read_bytes()
     assert not (tools / "device").is_symlink()
-    assert not (ours.state / "snapshots").exists()
+    assert not (target.state / "snapshots").exists()
 
 
-def test_hard_links_are_carried_as_files(tmp_path: Path) -> None:
-    theirs, ours = prepared(tmp_path / "theirs"), layout_of(tmp_path / "ours")
-    ours.state.mkdir(parents=True)
-    wheel = theirs.state / "wheels" / "a.whl"
+def test_hard_links_are_exported_as_files(tmp_path: Path) -> None:
+    source, target = prepared(tmp_path / "source"), layout_of(tmp_path / "target")
+    target.state.mkdir(parents=True)
+    wheel = source.state / "wheels" / "a.whl"
     (wheel.parent / "b.whl").hardlink_to(wheel)
     file = tmp_path / "images.tar"
-    assert export_images(theirs, file) == import_images(ours, file) == 5
-    assert (ours.state / "wheels" / "b.whl").read_bytes() == wheel.read_bytes()
+    assert export_images(source, file) == import_images(target, file) == 5
+    assert (target.state / "wheels" / "b.whl").read_bytes() == wheel.read_bytes()
 
 
-def test_importing_again_changes_nothing_and_nothing_prepared_is_nothing_to_export(
-    tmp_path: Path,
-) -> None:
+def test_second_import_changes_nothing(tmp_path: Path) -> None:
     layout, file = prepared(tmp_path), tmp_path / "images.tar"
     export_images(layout, file)
     wheel = layout.state / "wheels" / "a.whl"
     before = wheel.stat().st_mtime_ns
     import_images(layout, file)
     assert wheel.stat().st_mtime_ns == before
+
+
+def test_state_without_images_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="nothing to export"):
-        export_images(layout_of(tmp_path / "bare"), file)
+        export_images(layout_of(tmp_path), tmp_path / "images.tar")
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.6, 0.9])
-def test_damaged_file_is_refused_by_name_and_nothing_is_taken(tmp_path: Path, part: float) -> None:
-    file = tmp_path / "images.tar"
-    export_images(prepared(tmp_path / "theirs"), file)
-    content = bytearray(file.read_bytes())
+def test_damaged_file_is_refused_by_name_and_nothing_is_imported(
+    exported: Path, tmp_path: Path, part: float
+) -> None:
+    content = bytearray(exported.read_bytes())
     content[int(len(content) * part)] ^= 0xFF
-    file.write_bytes(content)
-    refuse(file, tmp_path)
+    exported.write_bytes(content)
+    assert_refused(exported, tmp_path)
 
 
 @pytest.mark.parametrize("part", [0, 0.5, 0.99])
-def test_file_that_is_cut_off_is_refused(tmp_path: Path, part: float) -> None:
-    file = tmp_path / "images.tar"
-    export_images(prepared(tmp_path / "theirs"), file)
-    os.truncate(file, int(file.stat().st_size * part))
-    refuse(file, tmp_path)
+def test_truncated_file_is_refused(exported: Path, tmp_path: Path, part: float) -> None:
+    os.truncate(exported, int(exported.stat().st_size * part))
+    assert_refused(exported, tmp_path)
 
 
 def file_entry(**changed: object) -> dict[str, object]:
@@ -106,14 +113,14 @@ def file_entry(**changed: object) -> dict[str, object]:
 
 
 def manifest_of(*entries: object, **changed: object) -> bytes:
-    whole = {"kind": KIND, "schema": SCHEMA, "files": entries, **changed}
-    return json.dumps(whole).encode()
+    manifest = {"kind": KIND, "schema": SCHEMA, "files": entries, **changed}
+    return json.dumps(manifest).encode()
 
 
 MANIFESTS = {
-    "no JSON": b"{",
-    "no text": b"\xff\xfe\x00",
-    "deep": b"[" * 200_000,
+    "not JSON": b"{",
+    "not text": b"\xff\xfe\x00",
+    "deeply nested": b"[" * 200_000,
     "number": b"7",
     "files are a number": manifest_of(files=7),
     "files are a text": manifest_of(files="images"),
@@ -123,15 +130,15 @@ MANIFESTS = {
     "path is empty": manifest_of(file_entry(path="")),
     "path is the folder": manifest_of(file_entry(path="images")),
     "path with NUL": manifest_of(file_entry(path="images/a\0b")),
-    "path is no Unicode": manifest_of(file_entry(path="images/\ud800")),
+    "path is not Unicode": manifest_of(file_entry(path="images/\ud800")),
     "path is too long": manifest_of(file_entry(path="images/" + "a" * 300)),
-    "path in other words": manifest_of(file_entry(path="images//a")),
+    "path is not normalised": manifest_of(file_entry(path="images//a")),
     "path twice": manifest_of(file_entry(), file_entry()),
-    "path behind a file": manifest_of(file_entry(), file_entry(path="images/a/b")),
+    "path below a file": manifest_of(file_entry(), file_entry(path="images/a/b")),
     "digest is a number": manifest_of(file_entry(sha256=7)),
     "digest is short": manifest_of(file_entry(sha256="00")),
     "runnable is a text": manifest_of(file_entry(runnable="yes")),
-    "further key": manifest_of(file_entry(mode=7)),
+    "unknown key": manifest_of(file_entry(mode=7)),
     "link is a list": manifest_of({"path": "images/a", "link": ["b"]}),
     "link is empty": manifest_of({"path": "images/a", "link": ""}),
     "link to the folder": manifest_of({"path": "images/a/b", "link": "../../images"}),
@@ -142,7 +149,7 @@ MANIFESTS = {
     "file of the state itself": manifest_of(file_entry(path="setup.stamp")),
     "link out of the state": manifest_of({"path": "images/link", "link": "../../outside"}),
     "link to a folder of the system": manifest_of({"path": "images/link", "link": "/etc"}),
-    "file behind a link": manifest_of(
+    "file below a link": manifest_of(
         {"path": "images/a", "link": "b"}, file_entry(path="images/a/c")
     ),
     "no keys": b"{}",
@@ -153,7 +160,7 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS.values(), ids=MANIFESTS)
-def test_manifest_that_is_malformed_foreign_or_leads_out_of_the_state_is_bad_usage(
+def test_invalid_manifest_is_bad_usage_and_nothing_is_imported(
     tmp_path: Path,
     manifest: bytes,
     monkeypatch: pytest.MonkeyPatch,
@@ -164,16 +171,16 @@ def test_manifest_that_is_malformed_foreign_or_leads_out_of_the_state_is_bad_usa
         head = tarfile.TarInfo(MANIFEST)
         head.size = len(manifest)
         archive.addfile(head, io.BytesIO(manifest))
-    refuse(file, tmp_path)
+    assert_refused(file, tmp_path)
     assert run_launcher(tmp_path, monkeypatch, "images", "--import", str(file)) == EXIT_BAD_USAGE
-    said = capfd.readouterr().err
-    assert "Traceback" not in said
-    assert str(file) in said.splitlines()[0]
+    errors = capfd.readouterr().err
+    assert "Traceback" not in errors
+    assert str(file) in errors.splitlines()[0]
     assert not list((tmp_path / "state").rglob("a*"))
 
 
 def run_launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    """Runs the launcher in this process; undoes what it does to the signals of its own."""
+    """Runs the launcher in this process, and restores the signal handlers that it replaces."""
     monkeypatch.setenv(STATE_VARIABLE, str(folder / "state"))
     actions = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGPIPE)}
     try:
@@ -184,7 +191,7 @@ def run_launcher(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "nothing"])
-def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, kind: str) -> None:
+def test_path_that_is_not_a_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "images.tar"
     if kind == "folder":
         file.mkdir()
@@ -194,14 +201,13 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, kind
         import_images(layout_of(tmp_path), file)
 
 
-def test_file_with_another_digest_than_the_user_knows_is_refused(tmp_path: Path) -> None:
-    file, ours = tmp_path / "images.tar", layout_of(tmp_path / "ours")
-    export_images(prepared(tmp_path / "theirs"), file)
+def test_file_without_the_given_digest_is_refused(exported: Path, tmp_path: Path) -> None:
+    target = layout_of(tmp_path / "target")
     with pytest.raises(BadArchiveError, match="its SHA-256 is not"):
-        import_images(ours, file, sha256="0" * 64)
-    assert not ours.state.exists()
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert import_images(ours, file, sha256=digest.upper()) == 4
+        import_images(target, exported, sha256="0" * 64)
+    assert not target.state.exists()
+    digest = hashlib.sha256(exported.read_bytes()).hexdigest()
+    assert import_images(target, exported, sha256=digest.upper()) == 4
 
 
 def test_digest_is_64_hexadecimal_digits() -> None:
@@ -211,28 +217,28 @@ def test_digest_is_64_hexadecimal_digits() -> None:
     assert (request.imported, request.sha256) == ("FILE", "a" * 64)
 
 
-def test_path_behind_a_link_that_lies_on_disk_is_refused(tmp_path: Path) -> None:
-    """A link below `images` is not followed, whether an import or the user made it."""
-    file, ours = tmp_path / "images.tar", layout_of(tmp_path / "ours")
-    theirs = layout_of(tmp_path / "theirs")
-    behind = theirs.state / "images" / "link" / "program"
-    behind.parent.mkdir(parents=True)
-    behind.write_bytes(b"foreign")
-    export_images(theirs, file)
+def test_import_does_not_write_through_a_link_of_the_state(tmp_path: Path) -> None:
+    """A link below `images` is not followed, even if the user made it."""
+    file, target = tmp_path / "images.tar", layout_of(tmp_path / "target")
+    source = layout_of(tmp_path / "source")
+    program = source.state / "images" / "link" / "program"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(b"foreign")
+    export_images(source, file)
     outside = tmp_path / "outside"
     outside.mkdir()
-    (ours.state / "images").mkdir(parents=True)
-    (ours.state / "images" / "link").symlink_to(outside)
+    (target.state / "images").mkdir(parents=True)
+    (target.state / "images" / "link").symlink_to(outside)
     with pytest.raises(BadArchiveError, match="behind a link"):
-        import_images(ours, file)
+        import_images(target, file)
     assert not list(outside.iterdir())
 
 
-def refuse(file: Path, folder: Path) -> None:
-    """Checks that the error names the file, and that no file is left behind."""
-    ours = layout_of(folder / "ours")
+def assert_refused(file: Path, folder: Path) -> None:
+    """Imports the file; checks that the error names it and that no file is left."""
+    target = layout_of(folder / "target")
     with pytest.raises(SetupError) as raised:
-        import_images(ours, file)
+        import_images(target, file)
     assert str(file) in raised.value.message
-    left = [path for path in ours.state.rglob("*") if path.name != "CACHEDIR.TAG"]
+    left = [path for path in target.state.rglob("*") if path.name != "CACHEDIR.TAG"]
     assert not [path for path in left if not path.is_dir()]

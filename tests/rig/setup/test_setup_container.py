@@ -27,8 +27,10 @@ from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.mounts import Mount, plan_mounts
 
+from tests.rig.launching import LAUNCHER
+from tests.rig.running import install_script, run
+
 LAYOUT = find_layout({})
-LAUNCHER = LAYOUT.package_path / "rig"
 ENGINE = """\
 #!{python} -SE
 import json, os, sys
@@ -60,7 +62,6 @@ class Bench:
     def install(self, name: str, *, run: str = "sys.exit(0)", **more: str) -> None:
         """Puts a stub of an engine on the PATH."""
         values = {"info": "false", "alive": "0", "built": "0"} | more
-        program = self.folder / "bin" / name
         text = ENGINE.format(
             python=sys.executable,
             log=str(self.folder / "log"),
@@ -68,8 +69,7 @@ class Bench:
             run=run,
             **values,
         )
-        program.write_text(text, encoding="utf-8")
-        program.chmod(0o755)
+        install_script(self.folder / "bin" / name, text)
 
     def argv(self, *arguments: str) -> tuple[list[str], dict[str, str], Path]:
         """Returns the launcher's arguments, variables and working folder."""
@@ -83,15 +83,7 @@ class Bench:
     def launch(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Starts the launcher in the working folder, without a terminal."""
         words, variables, folder = self.argv(*arguments)
-        return subprocess.run(
-            words,
-            cwd=folder,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run(*words, cwd=folder, env=variables, stdin=subprocess.DEVNULL)
 
     def calls(self, verb: str) -> list[list[str]]:
         """Returns the engine's calls of that verb."""
@@ -115,7 +107,7 @@ def values_of(words: list[str], option: str) -> list[str]:
     return [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
 
 
-def test_command_runs_in_the_container_and_its_exit_code_is_handed_on(bench: Bench) -> None:
+def test_command_runs_in_the_container_and_its_exit_code_is_returned(bench: Bench) -> None:
     bench.install("podman", run="sys.exit(4)")
     done = bench.launch("--container", "run", "--plan", "smoke")
     assert done.returncode == 4
@@ -136,13 +128,13 @@ def words(bench: Bench) -> list[str]:
     return found
 
 
-def test_limits_of_the_container_are_none_that_the_user_may_not_have(words: list[str]) -> None:
-    asked = dict(word.split("=") for word in values_of(words, "--ulimit"))
+def test_limits_of_the_container_do_not_exceed_those_of_the_user(words: list[str]) -> None:
+    limits = dict(word.split("=") for word in values_of(words, "--ulimit"))
     for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
         hard = resource.getrlimit(number)[1]
-        bound, same = asked[name].split(":")
-        assert bound == same
-        assert hard == resource.RLIM_INFINITY or int(bound) <= hard
+        soft_limit, hard_limit = limits[name].split(":")
+        assert soft_limit == hard_limit
+        assert hard == resource.RLIM_INFINITY or int(hard_limit) <= hard
 
 
 def test_state_is_in_a_volume_and_the_checkout_is_read_only(words: list[str]) -> None:
@@ -151,8 +143,8 @@ def test_state_is_in_a_volume_and_the_checkout_is_read_only(words: list[str]) ->
     state = "/var/lib/flashrom-rig"
     assert f"type=volume,source={volume},target={state}" in mounts
     assert f"FLASHROM_RIG_STATE={state}" in values_of(words, "--env")
-    place = LAYOUT.checkout
-    assert f"type=bind,source={place},target={place},readonly" in mounts
+    checkout = LAYOUT.checkout
+    assert f"type=bind,source={checkout},target={checkout},readonly" in mounts
 
 
 def test_image_is_built_once_from_the_recipes_first_stage(bench: Bench) -> None:
@@ -167,15 +159,30 @@ def test_image_is_built_once_from_the_recipes_first_stage(bench: Bench) -> None:
     assert len(bench.calls("run")) == 2
 
 
-def test_image_that_cannot_be_built_is_a_fault_with_a_remedy(bench: Bench) -> None:
-    bench.install("podman", built="1")
+@pytest.mark.parametrize(
+    ("engines", "words"),
+    [
+        pytest.param({}, "install podman", id="no engine"),
+        pytest.param(
+            {"docker": {"info": " null", "alive": "0"}},
+            "docker is installed",
+            id="engine does not work",
+        ),
+        pytest.param({"podman": {"built": "1"}}, "FLASHROM_RIG_BASE", id="image cannot be built"),
+    ],
+)
+def test_failure_before_the_container_starts_is_a_rig_fault_with_a_remedy(
+    bench: Bench, engines: dict[str, dict[str, str]], words: str
+) -> None:
+    for name, values in engines.items():
+        bench.install(name, **values)
     done = bench.launch("--container", "run")
     assert done.returncode == 99
-    assert "FLASHROM_RIG_BASE" in done.stderr
+    assert words in done.stderr
     assert not bench.calls("run")
 
 
-def test_image_is_another_where_its_recipe_or_its_packages_change(tmp_path: Path) -> None:
+def test_image_name_depends_on_recipe_packages_base_and_user(tmp_path: Path) -> None:
     layout = Layout(checkout=tmp_path, state=tmp_path / "state")
     packages = layout.setup / "packages.toml"
     recipe = tmp_path.joinpath(*RECIPE)
@@ -191,22 +198,20 @@ def test_image_is_another_where_its_recipe_or_its_packages_change(tmp_path: Path
     assert len(names) == 12
 
 
-def test_launcher_in_the_image_is_whole(tmp_path: Path) -> None:
+def test_copied_sources_are_enough_to_start_the_launcher(tmp_path: Path) -> None:
     copy_sources(LAYOUT, tmp_path)
-    done = subprocess.run(
-        [tmp_path / "rig" / "rig", "setup", "--help"], capture_output=True, text=True, check=False
-    )
+    done = run(tmp_path / "rig" / "rig", "setup", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "--packages" in done.stdout
 
 
-def test_packages_alone_are_set_up_in_the_image() -> None:
+def test_only_setup_has_the_option_packages() -> None:
     assert read_request(["--yes", "setup", "--packages"]).packages_only
     assert not read_request(["run", "--packages"]).packages_only
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "inside"),
+    ("engine", "info", "inside"),
     [
         ("podman", "true", (0, 0)),
         ("podman", "false", (0, 0)),
@@ -214,8 +219,10 @@ def test_packages_alone_are_set_up_in_the_image() -> None:
         ("docker", '27.5.1 ["name=seccomp","name=rootless"]', (0, 0)),
     ],
 )
-def test_what_is_written_is_the_users(name: str, said: str, inside: tuple[int, int]) -> None:
-    assert inside_user(name, said, (1000, 100)) == inside
+def test_user_inside_is_root_only_if_root_inside_is_the_user_outside(
+    engine: str, info: str, inside: tuple[int, int]
+) -> None:
+    assert inside_user(engine, info, (1000, 100)) == inside
 
 
 def test_docker_runs_the_rig_as_the_user(bench: Bench) -> None:
@@ -226,33 +233,20 @@ def test_docker_runs_the_rig_as_the_user(bench: Bench) -> None:
     assert f"--build-arg=UID={user}" in bench.calls("build")[0]
 
 
-def test_engine_that_does_not_answer_gives_way_to_one_that_does(bench: Bench) -> None:
+def test_docker_is_used_if_podman_does_not_answer(bench: Bench) -> None:
     bench.install("podman", info="", alive="1")
     bench.install("docker", run="sys.exit(3)")
     assert bench.launch("--container", "run").returncode == 3
 
 
-def test_engine_that_does_not_answer_is_named(bench: Bench) -> None:
-    bench.install("docker", info=" null", alive="0")
-    done = bench.launch("--container", "run")
-    assert done.returncode == 99
-    assert "docker is installed, but does not work for you" in done.stderr
-
-
-def test_machine_without_an_engine_is_told_what_to_install(bench: Bench) -> None:
-    done = bench.launch("--container", "run")
-    assert done.returncode == 99
-    assert "install podman" in done.stderr
-
-
 @pytest.mark.parametrize("code", [125, 126, 127])
-def test_container_that_does_not_start_is_a_fault_of_the_rig(bench: Bench, code: int) -> None:
+def test_container_that_does_not_start_is_a_rig_fault(bench: Bench, code: int) -> None:
     bench.install("podman", run=f"sys.exit({code})")
     assert bench.launch("--container", "run").returncode == 99
     assert bench.launch("--container", "gate", "--bisect").returncode == 125
 
 
-def test_variables_go_along_by_name_alone(bench: Bench) -> None:
+def test_variables_of_the_rig_are_passed_without_their_values(bench: Bench) -> None:
     bench.install("podman")
     bench.variables |= {"NO_COLOR": "1", "OTHER": "x"}
     bench.launch("--container", "run", "--archive", "http://me:secret@archive.example/debian")
@@ -263,19 +257,19 @@ def test_variables_go_along_by_name_alone(bench: Bench) -> None:
     assert "secret" not in " ".join(words)
 
 
-def test_history_of_runs_stays_the_users(bench: Bench, words: list[str]) -> None:
+def test_history_is_in_a_folder_of_the_user(bench: Bench, words: list[str]) -> None:
     data = bench.folder / "home" / ".local" / "share"
-    place = data / "flashrom-delay-rig"
+    folder = data / "flashrom-delay-rig"
     assert f"XDG_DATA_HOME={data}" in values_of(words, "--env")
-    assert f"type=bind,source={place},target={place}" in values_of(words, "--mount")
-    assert place.is_dir()
+    assert f"type=bind,source={folder},target={folder}" in values_of(words, "--mount")
+    assert folder.is_dir()
 
 
-def test_user_without_a_home_is_told_to_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_without_a_home_must_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    with pytest.raises(SetupError) as told:
+    with pytest.raises(SetupError) as raised:
         history_folder({})
-    assert "XDG_DATA_HOME" in told.value.remedy
+    assert "XDG_DATA_HOME" in raised.value.remedy
 
 
 def test_help_starts_no_container(bench: Bench) -> None:
@@ -295,14 +289,16 @@ def test_clean_removes_volume_and_images(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signal_reaches_the_engine_and_its_end_is_ours(bench: Bench, number: int) -> None:
-    told = (
+def test_signal_is_passed_to_the_engine_and_its_exit_code_returned(
+    bench: Bench, number: int
+) -> None:
+    script = (
         "import signal\n"
         "    for n in (1, 2, 15): signal.signal(n, lambda n, _: sys.exit(100 + n))\n"
         "    print('ready', flush=True)\n"
         "    while True: signal.pause()"
     )
-    bench.install("podman", run=told)
+    bench.install("podman", run=script)
     words, variables, folder = bench.argv("--container", "run")
     with subprocess.Popen(words, cwd=folder, env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -311,7 +307,7 @@ def test_signal_reaches_the_engine_and_its_end_is_ours(bench: Bench, number: int
         assert process.wait(20) == 100 + number
 
 
-def test_engine_that_a_signal_ends_is_told_like_a_shell_does(bench: Bench) -> None:
+def test_engine_killed_by_a_signal_gives_128_plus_its_number(bench: Bench) -> None:
     bench.install("podman", run="os.kill(os.getpid(), 9)")
     assert bench.launch("--container", "run").returncode == 128 + 9
 
@@ -341,7 +337,7 @@ SOURCES = {f"rig/{name}": False for name in ("emulators", "images", "rig")}
     ],
     ids=["beside the checkout", "the checkout", "around the checkout", "inside the checkout"],
 )
-def test_working_folder_is_written_and_the_sources_are_not(
+def test_working_folder_is_writable_and_the_sources_are_not(
     home: Path, working: str, mounted: dict[str, bool]
 ) -> None:
     assert planned(home, working, "run") == mounted
@@ -357,42 +353,42 @@ def test_working_folder_is_written_and_the_sources_are_not(
         ["compare", "../data/old/../a", "{home}/data/b"],
     ],
 )
-def test_folder_that_is_named_outside_is_written(home: Path, arguments: list[str]) -> None:
+def test_folder_of_an_argument_outside_is_writable(home: Path, arguments: list[str]) -> None:
     words = [word.format(home=home) for word in arguments]
     assert planned(home, "work", *words) == {"rig": False, "work": True, "data": True}
 
 
-def test_program_under_test_is_read_with_what_is_beside_it_or_built_in_the_working_folder(
+def test_program_under_test_is_mounted_with_its_folder_unless_in_the_working_folder(
     home: Path,
 ) -> None:
     (home / "tree/bin/flashrom").touch()
-    said = planned(home, "work", "--subject", "path:../tree/bin/flashrom")
-    assert said == {"rig": False, "work": True, "tree/bin": False}
+    mounted = planned(home, "work", "--subject", "path:../tree/bin/flashrom")
+    assert mounted == {"rig": False, "work": True, "tree/bin": False}
     (home / "work/build/flashrom").touch()
     words = ("--build", "make", "--subject", "path:./build/flashrom")
     assert planned(home, "work", *words) == {"rig": False, "work": True}
 
 
-def test_place_behind_a_symbolic_link_is_there_by_both_names(home: Path) -> None:
+def test_folder_behind_a_symbolic_link_is_mounted_at_both_paths(home: Path) -> None:
     (home / "link").symlink_to(home / "data")
-    said = planned(home, "work", "--out", f"{home}/link/new")
-    assert said == {"rig": False, "work": True, "data": True, "link": True}
+    mounted = planned(home, "work", "--out", f"{home}/link/new")
+    assert mounted == {"rig": False, "work": True, "data": True, "link": True}
 
 
 @pytest.mark.parametrize(
     "word", ["debian:trixie", "qemu+ssh://host/system", "sqlite:////srv/db", "W25*", "signals:20"]
 )
-def test_what_is_no_path_is_left_alone(home: Path, word: str) -> None:
+def test_argument_that_is_not_a_path_is_not_mounted(home: Path, word: str) -> None:
     assert planned(home, "work", "run", word) == {"rig": False, "work": True}
 
 
-@pytest.mark.parametrize("place", ["/new", "/etc/x", "/usr/lib/y/z", "/var/w", "path:/usr/bin/ls"])
-def test_place_that_the_container_has_itself_is_refused(home: Path, place: str) -> None:
+@pytest.mark.parametrize("path", ["/new", "/etc/x", "/usr/lib/y/z", "/var/w", "path:/usr/bin/ls"])
+def test_path_in_a_system_folder_of_the_container_is_refused(home: Path, path: str) -> None:
     with pytest.raises(UsageError, match="cannot be passed on to a container"):
-        planned(home, "work", "--out", place)
+        planned(home, "work", "--out", path)
 
 
-def test_more_folders_are_passed_on(home: Path) -> None:
+def test_given_folders_are_mounted_unless_inside_the_working_folder(home: Path) -> None:
     mounts = plan_mounts(
         [],
         working=home / "work",
@@ -404,7 +400,7 @@ def test_more_folders_are_passed_on(home: Path) -> None:
     assert found == [("data", True), ("rig", False), ("tree", False), ("work", True)]
 
 
-def test_mount_is_at_the_same_place_inside() -> None:
+def test_mount_has_the_same_path_inside() -> None:
     option = "type=bind,source=/a/b,target=/a/b"
     assert Mount(place=Path("/a/b"), writable=True).option() == option
     assert Mount(place=Path("/a/b"), writable=False).option() == f"{option},readonly"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The choice of package sources on each distribution, from the distribution's own files."""
+"""The choice of package sources on each distribution, from its os-release and apt's targets."""
 
 from dataclasses import dataclass, replace
 
@@ -107,14 +107,14 @@ UBUNTU_TARGETS = rows(
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """The files of a machine, and the expected answers."""
+    """The files of a machine, and the expected results."""
 
     os_release: str
     targets: str = ""
     has_apt: bool = True
     qemu_versions: tuple[str, ...] = ()
-    own_archive: bool = False
-    archive_would_do: bool = False
+    has_debian_archive: bool = False
+    archive_helps: bool = False
     install: str = "apt-get install podman"
 
 
@@ -122,31 +122,37 @@ CASES = {
     "Debian 12": Case(
         os_release=DEBIAN_12,
         targets=rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
-        own_archive=True,
+        has_debian_archive=True,
     ),
     "Debian 13": Case(
-        os_release=DEBIAN_13, targets=rows("Debian", DEBIAN_URI, "trixie"), own_archive=True
+        os_release=DEBIAN_13, targets=rows("Debian", DEBIAN_URI, "trixie"), has_debian_archive=True
     ),
     "Debian 12 whose lists were never fetched": Case(
         os_release=DEBIAN_12,
         targets=f"{DEBIAN_URI}|$(CODENAME)|bookworm|$(SIGNED_BY)|main|/etc/apt/sources.list:1"
         "|$(ORIGIN)\n",
-        own_archive=True,
+        has_debian_archive=True,
     ),
     "Debian 12 from a mirror with another origin": Case(
-        os_release=DEBIAN_12, targets=rows("mirror", DEBIAN_URI, "bookworm"), own_archive=True
+        os_release=DEBIAN_12,
+        targets=rows("mirror", DEBIAN_URI, "bookworm"),
+        has_debian_archive=True,
     ),
     "Debian testing": Case(
-        os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "forky"), own_archive=True
+        os_release=DEBIAN_TESTING,
+        targets=rows("Debian", DEBIAN_URI, "forky"),
+        has_debian_archive=True,
     ),
     "Debian unstable": Case(
-        os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "sid"), own_archive=True
+        os_release=DEBIAN_TESTING,
+        targets=rows("Debian", DEBIAN_URI, "sid"),
+        has_debian_archive=True,
     ),
     "LMDE, which has Debian's archive": Case(
         os_release=LMDE_6,
         targets=rows("linuxmint", "http://archive.example/mint/", "faye")
         + rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
-        own_archive=True,
+        has_debian_archive=True,
     ),
     "Ubuntu 24.04": Case(
         os_release=UBUNTU_2404,
@@ -156,7 +162,7 @@ CASES = {
     "Ubuntu 25.10": Case(
         os_release=UBUNTU_2510,
         targets=rows("Ubuntu", "http://archive.example/ubuntu/", "questing"),
-        archive_would_do=True,
+        archive_helps=True,
     ),
     "Linux Mint": Case(
         os_release=MINT_22,
@@ -165,7 +171,7 @@ CASES = {
     ),
     "Fedora 42": Case(os_release=FEDORA_42, has_apt=False, install="dnf install podman"),
 }
-NOT_DEBIAN = [name for name, case in CASES.items() if not case.own_archive]
+NOT_DEBIAN = [name for name, case in CASES.items() if not case.has_debian_archive]
 
 
 def machine(case: Case) -> Machine:
@@ -196,37 +202,32 @@ def test_machine_with_debians_archive_uses_that_archive(name: str) -> None:
 @pytest.mark.parametrize("name", NOT_DEBIAN)
 def test_other_machine_is_refused_with_two_remedies(name: str) -> None:
     case = CASES[name]
-    said = remedy(machine(case)).splitlines()
-    assert len(said) == 3
-    assert said[1].startswith(f"  - install podman (as root: {case.install})")
-    assert "rig/rig --container" in said[1]
-    assert ("--archive URI" in said[2]) is case.archive_would_do
-    assert ("Debian 12 or newer" in said[2]) is not case.archive_would_do
-    with pytest.raises(SetupError):
+    lines = remedy(machine(case)).splitlines()
+    assert len(lines) == 3
+    assert f"(as root: {case.install})" in lines[1]
+    assert "rig/rig --container" in lines[1]
+    assert ("--archive URI" in lines[2]) is case.archive_helps
+    assert ("Debian 12 or newer" in lines[2]) is not case.archive_helps
+    with pytest.raises(SetupError, match="no Debian archive on"):
         derive_suite("trixie", case.targets, case.os_release, {})
 
 
 @pytest.mark.parametrize("name", NOT_DEBIAN)
 def test_installed_engine_is_named_and_an_archive_uri_helps_if_qemu_is_new(name: str) -> None:
     case = CASES[name]
-    said = remedy(replace(machine(case), engine="docker"))
-    assert "run it in a container (docker): rig/rig --container" in said
-    assert "install podman" not in said
-    helped = refusal(replace(machine(case), has_named=True)) is None
-    assert helped is case.archive_would_do
+    text = remedy(replace(machine(case), engine="docker"))
+    assert "(docker): rig/rig --container" in text
+    assert "install podman" not in text
+    is_accepted = refusal(replace(machine(case), has_named=True)) is None
+    assert is_accepted is case.archive_helps
 
 
-def test_ubuntu_says_that_its_qemu_is_too_old() -> None:
+def test_refusal_names_the_qemu_that_is_too_old() -> None:
     error = refusal(machine(CASES["Ubuntu 24.04"]))
     assert error is not None
-    assert error.message == (
-        "Ubuntu 24.04.2 LTS offers QEMU 1:8.2.2+ds-0ubuntu1.7, and guests need 9.2 or newer"
+    assert all(
+        fact in error.message for fact in ("Ubuntu 24.04.2 LTS", "1:8.2.2+ds-0ubuntu1.7", "9.2")
     )
-
-
-def test_debian_suite_is_never_searched_in_ubuntus_archive() -> None:
-    with pytest.raises(SetupError, match=r"no Debian archive on Ubuntu 24\.04"):
-        derive_suite("bookworm", UBUNTU_TARGETS, UBUNTU_2404, {UBUNTU_SOURCES: UBUNTU_STANZA})
 
 
 def test_backports_are_ubuntus_on_ubuntu_and_debians_on_a_derivative_of_debian() -> None:
@@ -238,7 +239,7 @@ def test_backports_are_ubuntus_on_ubuntu_and_debians_on_a_derivative_of_debian()
     assert derive_backports(case.targets, case.os_release, {}).suite == "bookworm-backports"
 
 
-def test_experimental_is_no_release() -> None:
+def test_experimental_does_not_count_as_a_release() -> None:
     targets = f"{DEBIAN_URI}|rc-buggy|experimental||main|{DEBIAN_SOURCES}:1|Debian\n"
     assert not has_debian(targets, read_release(DEBIAN_TESTING))
 
@@ -259,7 +260,7 @@ def test_cross_compilers_come_from_a_release_whose_programs_run_here(
     assert debian_codename(read_release(os_release)) == codename
 
 
-def test_os_release_in_any_shape_is_read() -> None:
+def test_os_release_with_comments_quotes_and_escapes_is_read() -> None:
     release = read_release("# mine\n\nID='arch'\nNAME=\"it's\nPRETTY_NAME=Arch\\ Linux\n")
     assert (release.id, release.name, release.codename) == ("arch", "Arch Linux", "")
     assert read_release("").name == "linux"

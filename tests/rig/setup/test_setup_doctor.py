@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of the doctor, with and without guests, and the answer of `doctor --security`."""
+"""The checks of `rig/rig doctor`, with and without guests, and of `doctor --security`."""
 
 import io
 import json
@@ -19,82 +19,84 @@ from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.launching import context_of
+from tests.rig.running import install_script
 
 
-def test_machine_without_guests_is_not_asked_for_what_runs_them(tmp_path: Path) -> None:
+def test_checks_of_guests_are_left_out_if_only_the_host_lane_is_needed(tmp_path: Path) -> None:
     with_guests, without = (
         set(checks_for(context_of(tmp_path, steps=steps))) for steps in (GUEST_STEPS, HOST_STEPS)
     )
     assert with_guests - without == {"QEMU", "libvirt", "archive", "images", "KVM"}
 
 
-def test_qemus_that_fit_are_the_same_for_doctor_packages_and_plugins() -> None:
+def test_oldest_qemu_is_the_same_for_doctor_packages_and_plugins() -> None:
     plugins = (CHECKOUT / "emulators/cpu_plugin/qemu_plugin_api.h").read_text(encoding="utf-8")
     listed = read_packages(find_layout({}).setup / "packages.toml")
     assert f"QEMU {QEMU_VERSION_MIN} to" in plugins
-    assert {each.version_min for each in listed} == {"", QEMU_VERSION_MIN}
+    assert {package.version_min for package in listed} == {"", QEMU_VERSION_MIN}
 
 
-def test_doctor_takes_the_lane_that_it_is_asked_about() -> None:
+def test_doctor_accepts_the_lane_host_and_no_other() -> None:
     assert not read_request(["doctor", "--lane", "host"]).needs_guests
     assert read_request(["doctor"]).needs_guests
     with pytest.raises(UsageError):
         read_request(["doctor", "--lane", "virtual"])
 
 
-def test_doctor_answers_as_one_document_where_it_is_asked_to(tmp_path: Path) -> None:
-    said = io.StringIO()
+def test_doctor_prints_one_json_document(tmp_path: Path) -> None:
+    output = io.StringIO()
     as_json = read_request(["doctor", "--json"]).as_json
-    context = context_of(tmp_path, said, steps=HOST_STEPS, as_json=as_json)
+    context = context_of(tmp_path, output, steps=HOST_STEPS, as_json=as_json)
     code = examine(context)
-    found = json.loads(said.getvalue())
-    assert [each["check"] for each in found] == list(checks_for(context))
-    assert (code != 0) is any(each["level"] == "problem" for each in found)
-    assert all(each["remedy"] for each in found if each["level"] == "problem")
+    found = json.loads(output.getvalue())
+    problems = [finding for finding in found if finding["level"] == "problem"]
+    assert [finding["check"] for finding in found] == list(checks_for(context))
+    assert (code != 0) is bool(problems)
+    assert all(finding["remedy"] for finding in problems)
 
 
 @pytest.mark.parametrize("command", OWN_COMMANDS)
-def test_own_commands_are_quiet_and_verbose_as_all_others(command: str) -> None:
+def test_commands_of_the_launcher_can_be_quiet_or_verbose(command: str) -> None:
     assert read_request([command, "-q"]).quiet
     assert read_request([command, "--quiet"]).quiet
     assert read_request([command, "--verbose"]).verbose
     assert not read_request([command]).quiet
 
 
-def test_set_up_that_is_quiet_says_errors_alone() -> None:
-    said = io.StringIO()
-    console = Console(output=said, input=io.StringIO(), quiet=True)
+def test_quiet_console_prints_only_errors() -> None:
+    output = io.StringIO()
+    console = Console(output=output, input=io.StringIO(), quiet=True)
     console.begin("images")
     console.say("built in 3 s")
     console.warn("an old one")
-    assert said.getvalue() == ""
+    assert output.getvalue() == ""
     console.write("rig/rig: interrupted")
-    assert said.getvalue() == "rig/rig: interrupted\n"
+    assert output.getvalue() == "rig/rig: interrupted\n"
 
 
-def of_security(said: io.StringIO) -> Context:
+def security_context(output: io.StringIO) -> Context:
     """Returns the context of `doctor --security --json` on this machine."""
     layout = Layout(checkout=CHECKOUT, state=find_paths().state)
-    asked = read_request(["doctor", "--security"]).security
-    return context_of(CHECKOUT, said, layout=layout, security=asked, as_json=True)
+    security = read_request(["doctor", "--security"]).security
+    return context_of(CHECKOUT, output, layout=layout, security=security, as_json=True)
 
 
 def found_by(name: str) -> Finding:
-    return security.CHECKS[name](of_security(io.StringIO()))
+    return security.CHECKS[name](security_context(io.StringIO()))
 
 
 def test_every_boundary_of_this_machine_is_named_with_its_state() -> None:
-    said = io.StringIO()
-    code = examine(of_security(said))
-    found = {each["check"]: each for each in json.loads(said.getvalue())}
+    output = io.StringIO()
+    code = examine(security_context(output))
+    found = {finding["check"]: finding for finding in json.loads(output.getvalue())}
     assert list(found) == list(security.CHECKS)
-    assert (code != 0) is any(each["level"] == "problem" for each in found.values())
+    assert (code != 0) is any(finding["level"] == "problem" for finding in found.values())
     assert found["host lane"]["level"] == "ok", found["host lane"]["text"]
     assert found["QEMU's sandbox"]["text"].startswith("on,")
     assert found["user"]["level"] == ("note" if os.geteuid() == 0 else "ok")
 
 
-def test_machine_without_bubblewrap_has_a_problem_with_two_remedies(
+def test_missing_bubblewrap_is_a_problem_with_two_remedies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -105,17 +107,18 @@ def test_machine_without_bubblewrap_has_a_problem_with_two_remedies(
     assert "--unconfined" in found.remedy
 
 
-def test_sandbox_that_qemu_does_not_take_is_a_problem(
+def test_qemu_that_refuses_its_sandbox_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = tmp_path / security.QEMU
-    old.write_text("#!/bin/sh\necho 'There is no option group sandbox' >&2\nexit 1\n")
-    old.chmod(0o755)
+    script = "#!/bin/sh\necho 'There is no option group sandbox' >&2\nexit 1\n"
+    install_script(tmp_path / security.QEMU, script)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert "no option group" in found_by("QEMU's sandbox").text
+    found = found_by("QEMU's sandbox")
+    assert found.level is Level.PROBLEM
+    assert "no option group" in found.text
 
 
-def test_kernel_that_gives_no_network_leaves_guests_the_loopback_interface(
+def test_live_guests_use_loopback_if_the_kernel_gives_no_network_namespace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(security, "NETWORK_PROBE", "print('unshare(2): not permitted')")

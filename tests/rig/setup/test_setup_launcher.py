@@ -20,31 +20,25 @@ from delayrig.setup.packages import read_packages
 from tests.rig.launching import (
     LAUNCHER,
     SYSTEM_PYTHON,
+    Terminal,
     context_of,
     copy_launcher,
     launch,
     launch_copy,
     pretend_ready,
 )
+from tests.rig.running import install_script, run
 
 pytestmark = pytest.mark.skipif(not SYSTEM_PYTHON.exists(), reason="needs the system's Python")
 
-
 SILENT = context_of(Path()).console
-"""A console without a user."""
+"""A console without a terminal."""
 
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
-    """Returns a layout with a state folder that the user chose and that does not exist yet."""
+    """Returns a layout whose state folder the user chose; it does not exist yet."""
     return Layout(checkout=tmp_path, state=tmp_path / "state", moved=True)
-
-
-def test_help_on_a_fresh_machine_needs_no_set_up(tmp_path: Path) -> None:
-    done = launch(tmp_path / "state", "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--no-install" in done.stdout
-    assert not (tmp_path / "state").exists()
 
 
 def test_no_command_on_a_fresh_machine_is_bad_usage(tmp_path: Path) -> None:
@@ -60,13 +54,13 @@ def test_unknown_option_of_clean_is_bad_usage_and_removes_nothing(tmp_path: Path
     assert (tmp_path / TAG_NAME).exists()
 
 
-def test_clean_without_state_is_content(tmp_path: Path) -> None:
+def test_clean_without_a_state_succeeds(tmp_path: Path) -> None:
     done = launch(tmp_path / "state", "clean", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     assert "nothing to clean" in done.stdout
 
 
-def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused_as_state(tmp_path: Path) -> None:
     (tmp_path / "letters").touch()
     done = launch(tmp_path, "run", "--no-install")
     assert done.returncode == 99
@@ -75,10 +69,7 @@ def test_state_that_holds_other_things_is_refused(tmp_path: Path) -> None:
 
 
 def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    query = tmp_path / "bin" / "dpkg-query"
-    query.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
-    query.chmod(0o755)
+    query = install_script(tmp_path / "bin" / "dpkg-query", "#!/bin/sh\nexit 1\n")
     path = f"{query.parent}{os.pathsep}{os.environ['PATH']}"
     done = launch(tmp_path / "state", "run", "--no-install", PATH=path)
     assert (done.returncode, done.stdout) == (99, "")
@@ -89,20 +80,16 @@ def test_missing_package_with_no_install_exits_99_and_keeps_stdout_clean(tmp_pat
         assert not needed or package.name in done.stderr
 
 
-def test_machine_without_python_is_told_the_packages(tmp_path: Path) -> None:
+def test_error_without_python_names_the_packages(tmp_path: Path) -> None:
     copy = tmp_path / "rig"
     text = LAUNCHER.read_text(encoding="utf-8")
     copy.write_text(text.replace("/usr/bin/python3", "/nowhere/python3"), encoding="utf-8")
-    done = subprocess.run(["sh", copy, "run"], capture_output=True, text=True, check=False)
+    done = run("sh", copy, "run")
     assert (done.returncode, done.stdout) == (99, "")
     assert "apt-get install --no-install-recommends python3 python3-venv" in done.stderr
 
 
 def test_colours_need_a_terminal_and_consent() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     def colours(output: io.StringIO, *, no_color: bool = False, **environment: str) -> bool:
         return open_console(output, io.StringIO(), environment, no_color=no_color).colours
 
@@ -113,9 +100,7 @@ def test_colours_need_a_terminal_and_consent() -> None:
     assert not colours(Terminal(), TERM="dumb")
 
 
-def test_clean_removes_a_tagged_state_and_refuses_a_folder_that_set_up_did_not_make(
-    layout: Layout,
-) -> None:
+def test_clean_removes_only_a_state_that_set_up_made(layout: Layout) -> None:
     prepare_state(layout)
     assert clean(Context(layout=layout, console=SILENT)) == 0
     assert not layout.state.exists()
@@ -125,13 +110,13 @@ def test_clean_removes_a_tagged_state_and_refuses_a_folder_that_set_up_did_not_m
         check_ours(layout)
 
 
-def test_folder_is_removed_even_where_it_is_not_writable(tmp_path: Path) -> None:
+def test_folder_is_removed_although_it_is_not_writable(tmp_path: Path) -> None:
     images = tmp_path / "state" / "images"
     images.mkdir(parents=True)
     (images / "a").touch()
     images.chmod(0o500)
     script = f"from delayrig.setup.clean import *; remove(Path({str(images.parent)!r}))"
-    # Root may write to it with this capability alone.
+    # Only this capability lets root write to it.
     without = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
     subprocess.run([*without, sys.executable, "-c", script], check=True)
     assert not images.parent.exists()
@@ -166,7 +151,7 @@ def test_second_set_up_waits_for_the_first(layout: Layout) -> None:
     assert other.communicate()[0] == "held\n"
 
 
-def test_addresses_lose_their_passwords_in_logs(tmp_path: Path) -> None:
+def test_passwords_of_addresses_are_not_logged(tmp_path: Path) -> None:
     log = tmp_path / "log" / "apt.log"
     address = "http://me:secret@m.example.org/debian"
     done = run_logged(["echo", f"Err: {address}"], log=log, console=SILENT)
@@ -175,9 +160,7 @@ def test_addresses_lose_their_passwords_in_logs(tmp_path: Path) -> None:
     assert redact("http://m.example.org/a@b") == "http://m.example.org/a@b"
 
 
-def test_job_that_fails_shows_its_end_and_its_log_and_one_that_fills_the_disk_says_so(
-    tmp_path: Path,
-) -> None:
+def test_failed_job_shows_the_end_of_its_log_and_reports_a_full_disk(tmp_path: Path) -> None:
     def failure(script: str) -> SetupError:
         done = run_logged(["sh", "-c", script], log=tmp_path / "build.log", console=SILENT)
         with pytest.raises(SetupError) as raised:
@@ -193,7 +176,7 @@ def test_job_that_fails_shows_its_end_and_its_log_and_one_that_fills_the_disk_sa
     assert "no space left" in str(full)
 
 
-def test_sizes_and_times_read_well() -> None:
+def test_sizes_and_times_are_rounded() -> None:
     sizes = [human_size(size_bytes) for size_bytes in (0, 999, 1200, 312_000_000)]
     assert sizes == ["0 bytes", "999 bytes", "1.2 kB", "312 MB"]
     sizes = [human_size(size_bytes) for size_bytes in (9_949, 9_950, 999_499, 999_500, 10**9 - 1)]
@@ -203,14 +186,14 @@ def test_sizes_and_times_read_well() -> None:
     assert times == ["0.4 s", "9.9 s", "10 s", "43 s", "1 min 0 s", "1 min 0 s", "2 min 3 s"]
 
 
-def test_ready_machine_goes_straight_to_the_rig(tmp_path: Path) -> None:
+def test_launcher_starts_the_rig_at_once_if_set_up_is_done(tmp_path: Path) -> None:
     copy, state = copy_launcher(tmp_path), tmp_path / "state"
     pretend_ready(copy, state)
     done = launch_copy(copy, state, "run", "--yes", "--seed", "7")
     assert done.stderr == ""
-    words, *places = done.stdout.splitlines()
+    words, *folders = done.stdout.splitlines()
     assert re.fullmatch(r"-X started_by=\d+ -P -m delayrig run --seed 7", words)
-    assert places == [str(state), str(copy)]
+    assert folders == [str(state), str(copy)]
 
 
 @pytest.mark.parametrize("arguments", [["run", "--help"], ["chips"], ["history", "steps", "-h"]])

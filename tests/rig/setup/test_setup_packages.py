@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Missing packages, backports in apt's configuration, and the archive that a user names."""
 
-import io
 import os
 import shutil
 from pathlib import Path
@@ -39,7 +38,7 @@ from delayrig.setup.stamp import (
 from delayrig.subjects.packages import forget_sources
 
 from tests.rig.builders import CHECKOUT
-from tests.rig.launching import context_of, launch
+from tests.rig.launching import Terminal, context_of, launch
 
 QEMU = Package(name="qemu-system-x86", reason="runs the guests", version_min="9.2")
 CPIO = Package(name="cpio", reason="packs")
@@ -48,13 +47,6 @@ MULTILIB = Package(
 )
 GIT = Package(name="git", reason="names the commit", optional=True)
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg") is None, reason="dpkg is not here")
-
-
-class Terminal(io.StringIO):
-    """A stream that counts as a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def asking(folder: Path, answer: str) -> Context:
@@ -74,11 +66,11 @@ def asking(folder: Path, answer: str) -> Context:
         ("1:8.2.2+ds-0", False),
     ],
 )
-def test_version_is_compared_as_upstream_means_it(version: str, *, enough: bool) -> None:
+def test_only_the_upstream_part_of_a_version_is_compared(version: str, *, enough: bool) -> None:
     assert new_enough(version, "9.2") is enough
 
 
-def test_missing_and_too_old_are_lacking_optional_is_not() -> None:
+def test_missing_and_old_packages_are_lacking_and_optional_ones_are_not() -> None:
     lacking = find_lacking([QEMU, CPIO, GIT], {QEMU.name: "1:7.2"}, lambda *_: False)
     names = [(lack.package.name, lack.installed) for lack in lacking]
     assert names == [("qemu-system-x86", "1:7.2"), ("cpio", "")]
@@ -93,20 +85,20 @@ def test_list_of_packages_gives_a_reason_for_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("architecture", "cross_compiler", "wanted"),
+    ("architecture", "has_cross_compiler", "wanted"),
     [("amd64", False, [CPIO, MULTILIB]), ("amd64", True, [CPIO]), ("arm64", False, [CPIO])],
 )
-def test_package_for_one_architecture_is_wanted_there_and_displaces_nothing(
-    architecture: str, wanted: list[Package], *, cross_compiler: bool
+def test_package_is_wanted_on_its_architecture_unless_it_displaces_another(
+    architecture: str, wanted: list[Package], *, has_cross_compiler: bool
 ) -> None:
-    asked: list[str] = []
+    patterns: list[str] = []
 
-    def is_there(pattern: str) -> bool:
-        asked.append(pattern)
-        return cross_compiler
+    def is_installed(pattern: str) -> bool:
+        patterns.append(pattern)
+        return has_cross_compiler
 
-    assert list(wanted_on([CPIO, MULTILIB], architecture, is_there)) == wanted
-    assert set(asked) <= {"gcc-*-cross"}
+    assert list(wanted_on([CPIO, MULTILIB], architecture, is_installed)) == wanted
+    assert set(patterns) <= {"gcc-*-cross"}
 
 
 def test_no_install_names_packages_and_commands(tmp_path: Path) -> None:
@@ -132,14 +124,14 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("answer", ["n\n", "no\n", "", "what\n"])
 def test_declined_question_installs_nothing(tmp_path: Path, answer: str) -> None:
     context = asking(tmp_path, answer)
-    with pytest.raises(SetupError, match="you declined to install"):
+    with pytest.raises(SetupError, match="declined"):
         packages.allowed_apt(context, LACKING)
     assert "1.2 MB" in str(getattr(context.console.output, "getvalue", str)())
 
 
 @pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize("answer", ["\n", "y\n", "Yes\n"])
-def test_accepted_question_goes_on_and_without_a_terminal_nothing_is_asked(
+def test_packages_are_installed_if_accepted_and_without_a_terminal(
     tmp_path: Path, answer: str
 ) -> None:
     for context in (asking(tmp_path, answer), context_of(tmp_path)):
@@ -147,17 +139,17 @@ def test_accepted_question_goes_on_and_without_a_terminal_nothing_is_asked(
 
 
 @pytest.mark.parametrize(
-    ("here", "said"), [({}, "no apt-get"), ({"apt-get": "/usr/bin/apt-get"}, "no sudo")]
+    ("programs", "message"), [({}, "no apt-get"), ({"apt-get": "/usr/bin/apt-get"}, "no sudo")]
 )
-def test_without_apt_get_or_root_and_sudo_the_way_is_closed(
-    monkeypatch: pytest.MonkeyPatch, here: dict[str, str], said: str
+def test_nothing_can_be_installed_without_apt_get_or_without_root_and_sudo(
+    monkeypatch: pytest.MonkeyPatch, programs: dict[str, str], message: str
 ) -> None:
-    monkeypatch.setattr(shutil, "which", here.get)
+    monkeypatch.setattr(shutil, "which", programs.get)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert said in str(install.find_privilege(interactive=True))
+    assert message in str(install.find_privilege(interactive=True))
 
 
-def test_sources_with_a_password_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_file_of_apt_sources_is_readable_only_by_its_owner(tmp_path: Path) -> None:
     layout = Layout(checkout=tmp_path, state=tmp_path / "state")
     backports = Backports(suite="bookworm-backports", text="URIs: x\n")
     folder = install.write_backports(layout, backports)
@@ -181,25 +173,24 @@ def test_host_lane_on_the_command_line_needs_no_guests(line: str, *, needs_guest
     assert read_request(line.split()).needs_guests is needs_guests
 
 
-def test_packages_of_the_host_lane_are_what_builds_and_nothing_that_runs_guests() -> None:
+def test_packages_of_the_host_lane_build_programs_and_run_no_guests() -> None:
     listed = read_packages(CHECKOUT / "rig/delayrig/setup/packages.toml")
-    ours = [package for package in listed if not package.tests_only]
-    needed = {package.name for package in ours if not package.guests_only}
+    needed = {each.name for each in listed if not (each.tests_only or each.guests_only)}
     assert {"gcc", "ninja-build", "python3-venv"} <= needed
     assert not [name for name in needed if "qemu" in name or "libvirt" in name or name == "socat"]
 
 
-def test_packages_of_the_tests_are_asked_for_by_the_tests_alone() -> None:
+def test_packages_of_the_tests_are_wanted_only_for_tests() -> None:
     layout = find_layout({})
-    by_all, by_tests = (
-        {package.name for package in read_wanted(layout, for_tests=asked)}
-        for asked in (False, True)
+    for_all, for_tests = (
+        {package.name for package in read_wanted(layout, for_tests=is_for_tests)}
+        for is_for_tests in (False, True)
     )
-    assert "chromium" in by_tests
-    assert not by_all & by_tests
+    assert "chromium" in for_tests
+    assert not for_all & for_tests
 
 
-def test_setup_for_tests_takes_their_packages_after_everything_else() -> None:
+def test_setup_for_tests_does_their_steps_after_all_others() -> None:
     assert read_request(["setup", "--if-needed", "--tests"]).for_tests
     assert not read_request(["run", "--tests"]).for_tests
     assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).for_tests
@@ -218,7 +209,7 @@ def test_setup_for_tests_takes_their_packages_after_everything_else() -> None:
         ("", "", False, False),
     ],
 )
-def test_launcher_options_are_taken_out_wherever_they_stand(
+def test_launcher_options_are_removed_at_any_position(
     line: str, passed: str, *, yes: bool, no_install: bool
 ) -> None:
     request = read_request(line.split())
@@ -249,16 +240,16 @@ def target(codename: str, entry: str, *, uri: str = "http://mirror.example.org/d
 
 
 def backports_of(targets: str, files: dict[str, str]) -> dict[str, str]:
-    """Returns the stanza of backports that follows from apt's targets and source files."""
+    """Returns the stanza for backports that is derived from apt's targets and source files."""
     text = derive_backports(targets, OS_RELEASE, files).text
-    return next(each for each in parse_deb822(text) if each["Suites"] == "bookworm-backports")
+    return next(row for row in parse_deb822(text) if row["Suites"] == "bookworm-backports")
 
 
 def suites_of(text: str) -> list[str]:
     return [stanza["Suites"] for stanza in parse_deb822(text)]
 
 
-def test_stanza_with_signed_by_carries_it_to_backports() -> None:
+def test_signed_by_of_the_release_is_copied_to_backports() -> None:
     targets = target("bookworm", f"{SOURCES}:1") + target("bookworm-updates", f"{SOURCES}:1")
     backports = derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS})
     assert backports.suite == "bookworm-backports"
@@ -272,14 +263,14 @@ def test_stanza_with_signed_by_carries_it_to_backports() -> None:
     }
 
 
-def test_key_inside_the_stanza_is_carried_with_all_its_lines() -> None:
+def test_key_inside_the_stanza_is_copied_with_all_its_lines() -> None:
     key = "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mQINBF\n -----END\n"
     text = STANZAS.replace("Signed-By: /usr/share/keyrings/mirror.gpg\n", key)
     backports = derive_backports(target("bookworm", f"{SOURCES}:1"), OS_RELEASE, {SOURCES: text})
     assert backports.text.count(key.removeprefix("Signed-By:")) == 2
 
 
-def test_source_without_signed_by_is_trusted_as_the_release_is() -> None:
+def test_backports_have_no_signed_by_if_the_release_has_none() -> None:
     files = {LIST: "# mine\ndeb http://mirror.example.org/debian bookworm main\n"}
     targets = target("bookworm", f"{LIST}:2")
     assert "Signed-By" not in backports_of(targets, files)
@@ -287,7 +278,7 @@ def test_source_without_signed_by_is_trusted_as_the_release_is() -> None:
     assert suites_of(text) == ["bookworm", "bookworm-backports"]
 
 
-def test_one_line_options_become_fields_if_the_source_is_binary() -> None:
+def test_options_of_a_one_line_source_of_binaries_become_fields() -> None:
     line = "deb [arch=amd64,i386 signed-by=/k.gpg trusted=yes] http://m.example.org/d bookworm main"
     fields = {"Architectures": "amd64 i386", "Signed-By": "/k.gpg", "Trusted": "yes"}
     assert parse_one_line(line) == fields
@@ -295,32 +286,48 @@ def test_one_line_options_become_fields_if_the_source_is_binary() -> None:
         assert parse_one_line(line) is None
 
 
-def test_snapshot_is_not_refused_for_its_age() -> None:
-    uri = "http://snap.example.org/archive/debian/20250520T000000Z/"
-    targets = target("bookworm", f"{LIST}:1", uri=uri)
-    stanza = backports_of(targets, {LIST: f"deb {uri} bookworm main\n"})
-    assert (stanza["URIs"], stanza["Check-Valid-Until"]) == (uri, "no")
+SNAPSHOT = "http://snap.example.org/archive/debian/20250520T000000Z/"
+OTHER_MIRROR = "http://other.example.org/debian/"
+RELEASE = target("bookworm", f"{SOURCES}:1")
 
 
-def test_backports_on_another_mirror_are_taken_from_there() -> None:
-    uri = "http://other.example.org/debian/"
-    targets = target("bookworm", f"{SOURCES}:1") + target("bookworm-backports", "gone:1", uri=uri)
-    assert backports_of(targets, {SOURCES: STANZAS})["URIs"] == uri
+@pytest.mark.parametrize(
+    ("targets", "files", "fields"),
+    [
+        pytest.param(
+            target("bookworm", f"{LIST}:1", uri=SNAPSHOT),
+            {LIST: f"deb {SNAPSHOT} bookworm main\n"},
+            {"URIs": SNAPSHOT, "Check-Valid-Until": "no"},
+            id="a snapshot may be old",
+        ),
+        pytest.param(
+            RELEASE + target("bookworm-backports", "gone:1", uri=OTHER_MIRROR),
+            {SOURCES: STANZAS},
+            {"URIs": OTHER_MIRROR},
+            id="backports on another mirror",
+        ),
+        pytest.param(RELEASE, {}, {"Signed-By": KEYRING}, id="no source file"),
+        pytest.param(
+            RELEASE.replace("$(SIGNED_BY)", "/m.gpg"),
+            {},
+            {"Signed-By": "/m.gpg"},
+            id="no source file, but a key of apt",
+        ),
+    ],
+)
+def test_stanza_of_backports_has_these_fields(
+    targets: str, files: dict[str, str], fields: dict[str, str]
+) -> None:
+    assert fields.items() <= backports_of(targets, files).items()
 
 
-def test_source_file_out_of_sight_takes_the_key_that_apt_tells_or_the_distributions() -> None:
-    assert backports_of(target("bookworm", f"{SOURCES}:1"), {})["Signed-By"] == KEYRING
-    row = f"http://m.example.org/|bookworm|bookworm|/usr/share/keyrings/m.gpg|main|{SOURCES}:1|\n"
-    assert backports_of(row, {})["Signed-By"] == "/usr/share/keyrings/m.gpg"
-
-
-def test_disc_is_never_the_base() -> None:
-    disc = target("bookworm", f"{LIST}:1", uri="cdrom:[Debian 12]/")
-    targets = disc + target("bookworm", f"{SOURCES}:1")
+def test_cdrom_is_never_the_archive() -> None:
+    cdrom = target("bookworm", f"{LIST}:1", uri="cdrom:[Debian 12]/")
+    targets = cdrom + target("bookworm", f"{SOURCES}:1")
     assert "cdrom" not in derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS}).text
 
 
-def test_suite_named_by_its_role_is_found_by_codename() -> None:
+def test_suite_oldstable_is_found_by_its_codename() -> None:
     row = f"http://m.example.org/|bookworm|oldstable||main|{SOURCES}:1|\n"
     assert derive_backports(row, OS_RELEASE, {SOURCES: STANZAS}).suite == "bookworm-backports"
 
@@ -334,13 +341,13 @@ def test_suite_named_by_its_role_is_found_by_codename() -> None:
         target("trixie", f"{SOURCES}:1"),
     ],
 )
-def test_machine_without_its_releases_archive_is_told_where_to_look(targets: str) -> None:
+def test_error_without_an_archive_of_the_release_has_a_remedy(targets: str) -> None:
     with pytest.raises(SetupError, match="no archive of bookworm") as raised:
         derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS})
     assert "apt-get update" in raised.value.remedy
 
 
-def test_suite_for_guests_is_not_kept_to_this_machines_architectures() -> None:
+def test_suite_for_guests_is_not_limited_to_the_architectures_of_this_machine() -> None:
     text = "deb [arch=amd64 signed-by=/k.gpg] http://mirror.example.org/debian bookworm main"
     targets = target("bookworm", f"{LIST}:1")
     (stanza,) = parse_deb822(derive_suite("trixie", targets, OS_RELEASE, {LIST: text}))
@@ -367,7 +374,7 @@ UBUNTU = "ID=ubuntu\nVERSION_CODENAME=noble\n"
         "cdrom:[Debian]/",
     ],
 )
-def test_address_that_is_none_is_refused_and_not_shown(uri: str) -> None:
+def test_invalid_address_is_refused_and_not_printed(uri: str) -> None:
     with pytest.raises(UsageError) as raised:
         named_archive({ARCHIVE_VARIABLE: uri})
     assert "archive.example" not in str(raised.value)
@@ -385,7 +392,7 @@ def test_address_that_is_none_is_refused_and_not_shown(uri: str) -> None:
         "copy:/srv/debian",
     ],
 )
-def test_address_that_apt_takes_or_none_is_taken(uri: str) -> None:
+def test_valid_or_empty_address_is_accepted(uri: str) -> None:
     assert named_archive({ARCHIVE_VARIABLE: uri}) == uri
     assert named_archive({}) == ""
 
@@ -404,20 +411,23 @@ def test_folder_of_an_archive_on_this_machine_is_known() -> None:
         "run --seed 1 --archive file:/b --archive file:/a",
     ],
 )
-def test_option_stands_anywhere_and_is_not_handed_on(line: str) -> None:
+def test_archive_option_is_read_at_any_position_and_not_passed_on(line: str) -> None:
     request = read_request(line.split())
     assert (request.command, request.archive) == ("run", "file:/a")
     assert request.passed == ("run", "--seed", "1")
 
 
-def test_option_without_an_address_is_bad_usage_but_not_that_of_the_subjects_command() -> None:
+def test_archive_option_without_an_address_is_bad_usage() -> None:
     for line in (["run", "--archive"], ["run", "--archive="]):
         with pytest.raises(UsageError, match="--archive"):
             read_request(line)
+
+
+def test_archive_option_of_a_command_after_two_dashes_is_ignored() -> None:
     assert read_request(["repro", "x", "--", "--archive", "y"]).archive == ""
 
 
-def test_named_archive_is_checked_by_debians_keys_and_a_snapshot_not_for_its_age() -> None:
+def test_named_archive_is_checked_with_debians_keys_and_a_snapshot_may_be_old() -> None:
     uri = "http://archive.example/debian"
     (stanza,) = parse_deb822(derive_suite("trixie", "", UBUNTU, {}, named=uri))
     assert stanza == {
@@ -432,7 +442,7 @@ def test_named_archive_is_checked_by_debians_keys_and_a_snapshot_not_for_its_age
     assert stanza["Check-Valid-Until"] == "no"
 
 
-def test_unpacked_packages_keep_no_address(tmp_path: Path) -> None:
+def test_address_of_the_archive_is_removed_from_unpacked_packages(tmp_path: Path) -> None:
     parts = tmp_path / "etc" / "apt" / "sources.list.d"
     parts.mkdir(parents=True)
     (parts / "0000main.sources").write_text("URIs: http://me:secret@archive.example/", "utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Help and lists before anything is installed: the same as the rig's own."""
+"""Help and lists before set-up are the same as those of the rig."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ LAYOUT = find_layout({})
 UPDATE = "they changed: run `rig/rig reference`, and commit what it writes"
 
 
-def test_committed_texts_are_what_the_rig_says() -> None:
+def test_committed_texts_are_what_the_rig_prints() -> None:
     committed = {
         str(file.relative_to(LAYOUT.reference)): file.read_text(encoding="utf-8")
         for file in (*LAYOUT.reference.glob("*.txt"), LAYOUT.reference / "events.md")
@@ -31,22 +31,22 @@ def test_committed_texts_are_what_the_rig_says() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(LISTS) - {"chips", "machines"}))
-def test_list_is_the_rigs_own(name: str) -> None:
+def test_list_before_set_up_is_that_of_the_rig(name: str) -> None:
     assert list_text(LAYOUT, name) == CliRunner().invoke(main, [name]).output
 
 
 def test_chips_are_listed_without_their_programmers() -> None:
-    known = CliRunner().invoke(main, ["chips"]).output.splitlines()
+    rigs = CliRunner().invoke(main, ["chips"]).output.splitlines()
     lines = list_text(LAYOUT, "chips").splitlines()
-    assert lines == [re.split(r" {2}(?:serprog|internal):", line)[0] for line in known]
+    assert lines == [re.split(r" {2}(?:serprog|internal):", line)[0] for line in rigs]
 
 
-def test_machines_are_listed_without_speeds_that_nobody_measured() -> None:
-    known = CliRunner().invoke(main, ["machines"]).output.splitlines()
+def test_machines_are_listed_without_speeds_before_they_are_measured() -> None:
+    rigs = CliRunner().invoke(main, ["machines"]).output.splitlines()
     note, *lines = list_text(LAYOUT, "machines").splitlines()
     assert "rig/rig setup" in note
-    assert [line.split()[0] for line in lines] == [line.split()[0] for line in known]
-    assert [line[13:] for line in lines] == [line[58:] for line in known]
+    assert [line.split()[0] for line in lines] == [line.split()[0] for line in rigs]
+    assert [line[13:] for line in lines] == [line[58:] for line in rigs]
 
 
 def test_chip_that_a_user_adds_is_listed(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_chip_that_a_user_adds_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "start"),
     [
         (["--help"], "Usage: rig/rig [OPTIONS] COMMAND"),
         (["run", "--help"], "Usage: rig/rig run"),
@@ -73,16 +73,14 @@ def test_chip_that_a_user_adds_is_listed(tmp_path: Path) -> None:
         (["--yes", "plans"], "chips "),
     ],
 )
-def test_fresh_machine_answers_and_makes_nothing(
-    tmp_path: Path, arguments: list[str], said: str
-) -> None:
+def test_help_and_lists_need_no_set_up(tmp_path: Path, arguments: list[str], start: str) -> None:
     done = launch(tmp_path / "state", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(said)
+    assert done.stdout.startswith(start)
     assert not (tmp_path / "state").exists()
 
 
-def test_unknown_command_gets_the_nearest_name_and_no_set_up(tmp_path: Path) -> None:
+def test_error_for_an_unknown_command_suggests_the_nearest_name(tmp_path: Path) -> None:
     for arguments in (["reprot", "x"], ["reprot", "--help"]):
         done = launch(tmp_path / "state", *arguments)
         assert (done.returncode, done.stdout) == (2, "")
@@ -90,14 +88,14 @@ def test_unknown_command_gets_the_nearest_name_and_no_set_up(tmp_path: Path) -> 
     assert not (tmp_path / "state").exists()
 
 
-def test_name_that_is_near_to_nothing_is_refused_without_a_guess() -> None:
+def test_name_that_is_like_no_command_is_refused_without_a_suggestion() -> None:
     with pytest.raises(UsageError, match=r"no command 'zzzzzz'$"):
         check_command(LAYOUT, "zzzzzz", ())
     check_command(LAYOUT, "bug-report", ())
 
 
 @pytest.mark.parametrize("words", [("bug-report", "x"), ("repro", "heterogeneous")])
-def test_help_of_a_word_that_is_no_subcommand_is_that_of_the_command(
+def test_help_is_that_of_the_command_if_the_next_word_is_not_a_subcommand(
     words: tuple[str, str],
 ) -> None:
     assert help_text(LAYOUT, words).startswith(f"Usage: rig/rig {words[0]}")

@@ -73,7 +73,7 @@ def stale(layout: Layout) -> set[str]:
     return set(stale_steps(layout, wanted_marks(layout, database(layout)), EVERY_STEP))
 
 
-def test_unchanged_checkout_has_nothing_to_do_but_a_step_that_was_begun(layout: Layout) -> None:
+def test_only_a_step_without_its_mark_is_stale_in_an_unchanged_checkout(layout: Layout) -> None:
     assert stale(layout) == set()
     drop_mark(layout.stamp, ENVIRONMENT)
     assert stale(layout) == {ENVIRONMENT}
@@ -97,14 +97,14 @@ def test_unchanged_checkout_has_nothing_to_do_but_a_step_that_was_begun(layout: 
         (lambda at: put(at.checkout / "emulators/gen/__pycache__/a.pyc"), set()),
     ],
 )
-def test_change_makes_stale_what_depends_on_it_and_nothing_else(
+def test_change_makes_only_the_steps_stale_that_depend_on_it(
     layout: Layout, change: Callable[[Layout], object], steps: set[str]
 ) -> None:
     change(layout)
     assert stale(layout) == steps
 
 
-def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: Layout) -> None:
+def test_host_lane_needs_neither_images_nor_the_packages_of_guests(layout: Layout) -> None:
     layout.stamp.unlink()
     wanted = wanted_marks(layout, database(layout))
     assert stale_steps(layout, wanted, HOST_STEPS) == {HOST_PACKAGES, ENVIRONMENT, NATIVE}
@@ -114,7 +114,7 @@ def test_host_lane_asks_for_neither_images_nor_the_packages_of_guests(layout: La
     assert stale(layout) == {PACKAGES, ACCOUNT, IMAGES}
 
 
-def test_lock_of_tests_concerns_tests_alone_and_that_of_the_rig_both(layout: Layout) -> None:
+def test_lock_of_tests_makes_only_their_step_stale_and_that_of_the_rig_both(layout: Layout) -> None:
     put(layout.lock_of_tests, "xy")
     assert stale(layout) == set()
     wanted = wanted_marks(layout, database(layout))
@@ -124,7 +124,7 @@ def test_lock_of_tests_concerns_tests_alone_and_that_of_the_rig_both(layout: Lay
     assert {ENVIRONMENT, TEST_ENVIRONMENT} <= stale_steps(layout, wanted, TEST_STEPS)
 
 
-def test_source_touched_without_change_of_size_is_noticed(layout: Layout) -> None:
+def test_source_that_changes_without_its_size_makes_the_build_stale(layout: Layout) -> None:
     source = layout.checkout / "flashrom/core/a.c"
     later_ns = source.stat().st_mtime_ns + 1
     put(source, "y")
@@ -132,14 +132,14 @@ def test_source_touched_without_change_of_size_is_noticed(layout: Layout) -> Non
     assert NATIVE in stale(layout)
 
 
-def test_moved_state_makes_the_environment_again(layout: Layout) -> None:
+def test_moved_state_makes_the_environment_stale(layout: Layout) -> None:
     moved = Layout(checkout=layout.checkout, state=layout.state.with_name("moved"))
     layout.state.rename(moved.state)
     assert ENVIRONMENT in stale(moved)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"packages", b"packages \n"])
-def test_damaged_stamp_means_everything_again(layout: Layout, content: bytes) -> None:
+def test_damaged_stamp_makes_every_step_stale(layout: Layout, content: bytes) -> None:
     layout.stamp.write_bytes(content)
     assert stale(layout) >= {PACKAGES, ENVIRONMENT, NATIVE, IMAGES}
 
@@ -193,18 +193,18 @@ def wants(requirement: Requirement) -> list[tuple[str, str]]:
     return [(name, extra) for extra in ("", *sorted(requirement.extras))]
 
 
-def test_lock_of_the_rig_has_what_it_needs_and_nothing_else() -> None:
+def test_lock_of_the_rig_has_exactly_the_packages_that_it_needs() -> None:
     needs, lock = needed(project()["dependencies"]), pinned(LAYOUT.lock_of_python)
     assert not needs - lock, f"not in {LAYOUT.lock_of_python}"
     assert not lock - needs, f"nothing needs this: it belongs to {LAYOUT.lock_of_tests}"
 
 
-def test_lock_of_tests_holds_what_only_tests_need() -> None:
+def test_lock_of_tests_has_the_packages_that_only_tests_need() -> None:
     only_tests = needed(project()["optional-dependencies"]["test"]) - pinned(LAYOUT.lock_of_python)
     assert pinned(LAYOUT.lock_of_tests) == only_tests
 
 
-def test_each_extra_has_a_lock_of_what_only_it_needs() -> None:
+def test_lock_of_an_extra_has_the_packages_that_only_it_needs() -> None:
     groups = project()["optional-dependencies"]
     of_tests = {"test", "docs"}
     assert set(EXTRAS) == set(groups) - of_tests == set(MODULES)
@@ -214,7 +214,9 @@ def test_each_extra_has_a_lock_of_what_only_it_needs() -> None:
         assert pinned(LAYOUT.lock_of_extra(name)) == only_extra
 
 
-def test_extra_that_is_not_there_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_an_error_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in MODULES:
         require_extra(name, "this")
         monkeypatch.setitem(MODULES, name, "no_such_module")
@@ -256,7 +258,7 @@ def of_another_checkout(context: Context) -> Context:
     return context_of(state, layout=Layout(checkout=state.with_name("other"), state=state))
 
 
-def test_folder_of_other_options_is_made_anew(
+def test_build_folder_with_other_options_is_configured_again(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert native.is_configured(context)
@@ -266,7 +268,7 @@ def test_folder_of_other_options_is_made_anew(
     assert native.is_configured(context)
 
 
-def test_folder_of_another_checkout_is_made_anew(context: Context) -> None:
+def test_build_folder_of_another_checkout_is_configured_again(context: Context) -> None:
     moved = of_another_checkout(context)
     assert not native.is_configured(moved)
     native.ensure_native(moved)
@@ -274,7 +276,7 @@ def test_folder_of_another_checkout_is_made_anew(context: Context) -> None:
     assert not native.is_configured(context)
 
 
-def test_programs_that_another_checkout_runs_on_are_not_replaced(context: Context) -> None:
+def test_programs_are_not_replaced_while_another_checkout_uses_them(context: Context) -> None:
     other = of_another_checkout(context)
     runs = [note_use(context.layout), note_use(context.layout)]
     for run in runs:
@@ -287,6 +289,8 @@ def test_programs_that_another_checkout_runs_on_are_not_replaced(context: Contex
 
 
 @pytest.mark.parametrize("name", native.CONFIGURED)
-def test_folder_that_lacks_something_is_made_anew(context: Context, name: str) -> None:
+def test_build_folder_without_one_of_its_files_is_not_configured(
+    context: Context, name: str
+) -> None:
     (context.layout.build / name).unlink()
     assert not native.is_configured(context)
