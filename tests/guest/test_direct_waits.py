@@ -57,7 +57,7 @@ def ran(
 def delays(ran: FinishedRun) -> Delays:
     (cell,) = ran.results.cells
     found = read_delays(ran.out / cell.id)
-    assert found is not None, ran.said
+    assert found is not None, ran.output
     return found
 
 

@@ -43,10 +43,10 @@ def test_what_has_no_end_in_a_guest_is_bounded_and_harms_no_other_cell(
     at = f'mips = {mips}, cores = 1, job = "probe", chip = "W25Q128JV"'
     file.write_text(plan(cell("cell", at, 4), subjects=subjects))
     run = run_plan(paths, tmp_path / "out", "--plan", str(file), "--lane", lane)
-    for flood, (verdict, said) in WANTED.items():
+    for flood, (verdict, output) in WANTED.items():
         found = run.cell("cell", floods[flood])
-        assert (found.verdict, said in found.reason) == (verdict, True), found.reason
-    assert run.cell("cell", "bundled").verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
+        assert (found.verdict, output in found.reason) == (verdict, True), found.reason
+    assert run.cell("cell", "bundled").verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.output
     files = [path for path in run.out.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= FOLDER_BYTES_MAX
     assert all(p.stat().st_size <= LOG_BYTES_MAX for p in files if p.name.endswith(".log"))

@@ -42,8 +42,8 @@ def baseline(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("itself")
     (folder / "several.toml").write_text(SMALL_PLAN + SEVERAL_GROUP)
     plan = str(folder / "several.toml")
-    code, _, said = gate(paths, folder / "out", "bundled", "bundled", "--plan", plan)
-    assert code == ExitCode.PASS, said
+    code, _, output = gate(paths, folder / "out", "bundled", "bundled", "--plan", plan)
+    assert code == ExitCode.PASS, output
     return folder / "out" / "candidate"
 
 
@@ -51,8 +51,8 @@ def baseline(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_gate_as_it_comes_finds_no_difference_of_a_subject_to_itself(
     paths: Paths, tmp_path: Path
 ) -> None:
-    code, _, said = gate(paths, tmp_path / "out", "bundled", "bundled")
-    assert code == ExitCode.PASS, said
+    code, _, output = gate(paths, tmp_path / "out", "bundled", "bundled")
+    assert code == ExitCode.PASS, output
     assert_no_difference(tmp_path / "out", least=70)
 
 
@@ -74,22 +74,22 @@ def test_delays_shortened_by_two_percent_are_refused_in_the_first_line(
     paths: Paths, tmp_path: Path, baseline: Path
 ) -> None:
     short = program(paths, "flashrom-short")
-    code, decision, said = gate(paths, tmp_path / "out", str(baseline), short)
+    code, decision, output = gate(paths, tmp_path / "out", str(baseline), short)
     assert code == ExitCode.UNSAFE
     worst = decision.deciding[0]
     assert worst.candidate is Verdict.TOO_SHORT
     assert worst.margin_ns == min(cell.margin_ns or 0 for cell in decision.deciding)
-    assert worst.id in said.splitlines()[0]
+    assert worst.id in output.splitlines()[0]
 
 
 def test_slower_by_three_percent_is_refused_for_that(
     paths: Paths, tmp_path: Path, baseline: Path
 ) -> None:
     slow = program(paths, "flashrom-slow")
-    code, decision, said = gate(paths, tmp_path / "out", str(baseline), slow)
+    code, decision, output = gate(paths, tmp_path / "out", str(baseline), slow)
     assert code == ExitCode.SLOWER
     assert {cell.candidate for cell in decision.cells if cell.role == "measure"} == {Verdict.PASS}
-    assert "No, slower: all cells together: time +" in said.splitlines()[0]
+    assert "No, slower: all cells together: time +" in output.splitlines()[0]
     times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
     # Cells with few waits get slower by less. No cell alone exceeds its limit.
     assert max(item.pct for item in times) > 2
@@ -101,11 +101,11 @@ def test_every_delay_of_a_stripped_program_is_judged(paths: Paths, tmp_path: Pat
     plan = tmp_path / "small.toml"
     plan.write_text(SMALL_PLAN)
     trixie = "debian:trixie"
-    code, decision, said = gate(paths, tmp_path / "out", trixie, trixie, "--plan", str(plan))
-    assert code == ExitCode.PASS, said
+    code, decision, output = gate(paths, tmp_path / "out", trixie, trixie, "--plan", str(plan))
+    assert code == ExitCode.PASS, output
     assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
-    assert "Seen: delays: all " in said
-    assert "no shortening of these waits" not in said
+    assert "Seen: delays: all " in output
+    assert "no shortening of these waits" not in output
 
 
 def test_git_bisect_finds_the_revision_that_shortened_the_delays(
@@ -129,5 +129,5 @@ def test_git_bisect_finds_the_revision_that_shortened_the_delays(
     command = [str(rig), "gate", "--bisect", "--build", "rm -f built; sh build.sh"]
     command += ["--baseline", str(baseline), "--candidate", "path:built"]
     git(tree, "bisect", "start", "HEAD", "HEAD~6")
-    said = git(tree, "bisect", "run", *command, limit_s=RUN_LIMIT_S)
-    assert "revision 4" in said.partition("is the first bad commit")[2], said
+    output = git(tree, "bisect", "run", *command, limit_s=RUN_LIMIT_S)
+    assert "revision 4" in output.partition("is the first bad commit")[2], output

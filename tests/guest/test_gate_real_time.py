@@ -61,14 +61,14 @@ def test_interval_of_pairs_decides_who_takes_longer(
 ) -> None:
     out = tmp_path / "out"
     words = ["--plan", host_plan, "--rounds", str(PAIRS_MIN + 1), "--max-cpu", "100000"]
-    code, decision, said = gate(paths, out, baseline, candidate, *words)
-    assert code in (wanted, IN_DOUBT), said  # a busy machine may leave too few rounds
+    code, decision, output = gate(paths, out, baseline, candidate, *words)
+    assert code in (wanted, IN_DOUBT), output  # a busy machine may leave too few rounds
     (cell,) = [cell for cell in decision.cells if cell.role == "measure"]
     if code == wanted:
         (time,) = [item for item in cell.excess if item.figure == "time"]
         assert time.low_pct <= time.pct <= time.high_pct
         assert (time.low_pct > 2) is (wanted is ExitCode.SLOWER)
-        assert "over all rounds" in said
+        assert "over all rounds" in output
     theirs, ours = side(out, BASELINE), side(out, CANDIDATE)
     assert len(theirs) == len(ours) == PAIRS_MIN + 1
     assert len(ours[0].cells) == 3
@@ -80,10 +80,10 @@ def test_interval_of_pairs_decides_who_takes_longer(
 
 def test_two_rounds_claim_nothing(paths: Paths, tmp_path: Path, host_plan: str) -> None:
     words = ["--plan", host_plan, "--rounds", "2"]
-    code, decision, said = gate(paths, tmp_path / "out", QUICK, QUICK, *words)
-    assert code == IN_DOUBT, said
+    code, decision, output = gate(paths, tmp_path / "out", QUICK, QUICK, *words)
+    assert code == IN_DOUBT, output
     assert decision.outcome is Outcome.DOUBT
-    assert "show nothing" in said or "could not keep up" in said
+    assert "show nothing" in output or "could not keep up" in output
 
 
 @pytest.mark.long("a round of live cells; quick: tests/guest/test_live.py convicts the same move")
@@ -93,9 +93,9 @@ def test_moved_to_a_fast_core_is_refused_whatever_the_baseline(
     path = tmp_path / "live.toml"
     path.write_text(LIVE_PLAN)
     words = ["--plan", str(path), "--rounds", "1"]
-    code, decision, said = gate(paths, tmp_path / "out", "bundled", "debian:bookworm", *words)
-    assert code in (ExitCode.UNSAFE, IN_DOUBT), said
+    code, decision, output = gate(paths, tmp_path / "out", "bundled", "debian:bookworm", *words)
+    assert code in (ExitCode.UNSAFE, IN_DOUBT), output
     if code == ExitCode.UNSAFE:
-        assert decision.deciding[0].id in said.splitlines()[0]
+        assert decision.deciding[0].id in output.splitlines()[0]
         # The bus or the delay witness: whichever saw the wait shorter.
-        assert re.search("1 s (synchronisation wait|asked)", said.splitlines()[0])
+        assert re.search("1 s (synchronisation wait|asked)", output.splitlines()[0])

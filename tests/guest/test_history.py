@@ -39,8 +39,8 @@ def test_runs_are_kept_and_a_slower_program_is_found_where_it_came(
     for number, name in enumerate(("flashrom", "flashrom", "flashrom-slow"), start=1):
         binary.write_bytes((paths.flashrom_build / name).read_bytes())
         binary.chmod(0o755)
-        said = run(paths, plan, tmp_path / f"out-{number}", binary, url)
-        assert f"history: {number} in" in said
+        output = run(paths, plan, tmp_path / f"out-{number}", binary, url)
+        assert f"history: {number} in" in output
     asked = ["--history", url]
     found = launch(paths, "history", "steps", f"path:{binary}", "--json", *asked)
     (step,) = json.loads(found.stdout)["steps"]
@@ -62,9 +62,9 @@ def test_history_that_cannot_be_written_costs_no_run(
     ours = paths.flashrom_build / "flashrom"
     (tmp_path / "notes").write_text("no database\n" * 100, encoding="utf-8")
     out = tmp_path / "out"
-    said = run(paths, plan, out, ours, f"sqlite:///{tmp_path / 'notes'}")
-    assert "warning: not kept in the history" in said
+    output = run(paths, plan, out, ours, f"sqlite:///{tmp_path / 'notes'}")
+    assert "warning: not kept in the history" in output
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     assert launch(paths, "history", "add", str(out), "--history", url).returncode == ExitCode.PASS
-    said = run(paths, plan, tmp_path / "unkept", ours, url, "--no-history")
-    assert "history" not in said
+    output = run(paths, plan, tmp_path / "unkept", ours, url, "--no-history")
+    assert "history" not in output

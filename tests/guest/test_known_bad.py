@@ -59,8 +59,8 @@ def test_builds_are_answered_by_their_classes_and_stand_on_the_page(
     paths: Paths, tmp_path: Path, words: tuple[str, ...], wanted: dict[str, Outcome]
 ) -> None:
     only = [word for name in wanted for word in ("--only", name)]
-    code, answer, said = answered(paths, tmp_path / "out", *words, *only)
-    assert {build.name: build.outcome for build in answer.builds} == wanted, said
+    code, answer, output = answered(paths, tmp_path / "out", *words, *only)
+    assert {build.name: build.outcome for build in answer.builds} == wanted, output
     assert code == ExitCode.PASS
     page = (tmp_path / "out" / PAGE_NAME).read_text(encoding="utf-8")
     assert all(name in page for name in wanted)
@@ -71,8 +71,8 @@ def test_builds_are_answered_by_their_classes_and_stand_on_the_page(
 def test_all_builds_are_answered_by_their_classes(
     paths: Paths, tmp_path: Path, words: tuple[str, ...], legal_min: int
 ) -> None:
-    _, answer, said = answered(paths, tmp_path / "out", *words)
-    assert [build.name for build in answer.builds if not build.right] == [], said
+    _, answer, output = answered(paths, tmp_path / "out", *words)
+    assert [build.name for build in answer.builds if not build.right] == [], output
     assert len(answer.builds) >= 60
     assert Counter(build.kind for build in answer.builds)[Kind.LEGAL] >= legal_min
 

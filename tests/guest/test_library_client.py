@@ -32,7 +32,7 @@ def host_cell(run: FinishedRun, subject: str, hazard: str) -> CellResult:
 
 
 def test_plan_foresees_what_comes(run: FinishedRun) -> None:
-    assert run.exit_code == ExitCode.PASS, run.said
+    assert run.exit_code == ExitCode.PASS, run.output
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -31,7 +31,7 @@ def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 
 def test_whole_waits_pass_and_a_cut_one_is_convicted_over_a_serial_line(run: FinishedRun) -> None:
-    assert run.exit_code == ExitCode.PASS, run.said
+    assert run.exit_code == ExitCode.PASS, run.output
     run.need(run.results.cells)
     verdicts = {cell.id.partition(".")[0]: cell.verdict for cell in run.results.cells}
     assert verdicts == {"links": Verdict.PASS, "canary": Verdict.TOO_SHORT}

@@ -97,10 +97,10 @@ def test_calibrated_on_a_slow_core_and_moved_to_a_fast_one_is_convicted(
     run = run_plan(paths, tmp_path / "out", "--plan", "live", "--cell", "moved.*")
     for subject in ("bundled", "debian:trixie"):
         cell = run.cell("moved", subject)
-        assert cell.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
+        assert cell.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.output
     moved = run.cell("moved", "debian:bookworm")
     skip_if_not_kept_up(moved)
-    assert moved.verdict is Verdict.TOO_SHORT, run.said
+    assert moved.verdict is Verdict.TOO_SHORT, run.output
 
 
 def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
@@ -114,7 +114,7 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
         allowed = (
             (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
         )
-        assert cell.verdict in allowed, run.said
+        assert cell.verdict in allowed, run.output
         # QEMU translated the subject's code in the rehearsal; it must see the calls nevertheless.
         delays = read_delays(tmp_path / "out" / cell.id)
         assert delays
@@ -230,8 +230,8 @@ def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
 ) -> None:
     run = run_looking(paths, tmp_path, "--connect", behind)
     looks, works = run.results.cells
-    said = refusals((run.out / looks.id / "stdout.txt").read_text())
-    assert said == {"connect": errno.ECONNREFUSED}, run.said
+    output = refusals((run.out / looks.id / "stdout.txt").read_text())
+    assert output == {"connect": errno.ECONNREFUSED}, run.output
     assert looks.verdict is not Verdict.PASS, looks.reason
     assert works.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), works.reason
     assert run.results.run.confined is True

@@ -29,12 +29,12 @@ def moved(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
     program.parent.mkdir()
     shutil.copy(paths.flashrom_build / "flashrom-short", program)
     out = folder / "out"
-    code, decision, said = gate(paths, out, "bundled", str(program), "--plan", str(plan))
-    assert code == ExitCode.UNSAFE, said
+    code, decision, output = gate(paths, out, "bundled", str(program), "--plan", str(plan))
+    assert code == ExitCode.UNSAFE, output
     worst = decision.deciding[0]
     assert worst.rerun == shlex.join(["rig/rig", "repro", "--from", str(out), worst.id])
-    assert f"again: {worst.rerun}" in said
-    assert f"gate: rig/rig gate --no-color --baseline bundled --candidate {program}" in said
+    assert f"again: {worst.rerun}" in output
+    assert f"gate: rig/rig gate --no-color --baseline bundled --candidate {program}" in output
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "gate-out"
     out.rename(elsewhere)
     shutil.rmtree(folder)
@@ -95,7 +95,7 @@ def test_program_without_symbols_is_shrunk_by_the_offset_that_its_run_was_told(
     subject = f"path:{binary}"
     words = ["--plan", str(plan), "--subject", subject, "--cell", CELL, "--delay-offset", offset]
     run = run_plan(paths, out, *words)
-    assert run.results.cells[0].verdict is Verdict.TOO_SHORT, run.said
+    assert run.results.cells[0].verdict is Verdict.TOO_SHORT, run.output
 
     for number, told in enumerate((["--from", str(out)], words[:2] + words[2:4] + words[6:])):
         tried = tmp_path / f"tried-{number}"

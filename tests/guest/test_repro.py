@@ -89,7 +89,7 @@ class Terminal:
     """`rig/rig` on a terminal of its own."""
 
     def __init__(self, paths: Paths, *arguments: str) -> None:
-        self.said = ""
+        self.output = ""
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             program = str(paths.checkout / "rig" / "rig")
@@ -98,10 +98,10 @@ class Terminal:
     def expect(self, words: str) -> None:
         """Reads until the words have come; drops the output up to their end."""
         deadline = time.monotonic() + LIMIT_S
-        while words not in self.said:
-            assert time.monotonic() < deadline, self.said
-            assert self._read(), self.said
-        self.said = self.said.partition(words)[2]
+        while words not in self.output:
+            assert time.monotonic() < deadline, self.output
+            assert self._read(), self.output
+        self.output = self.output.partition(words)[2]
 
     def type(self, keys: str) -> None:
         """Types the keys on the terminal."""
@@ -122,7 +122,7 @@ class Terminal:
             block = os.read(self._fd, 4096)
         except OSError:  # The other end was closed.
             return False
-        self.said += block.decode(errors="replace")
+        self.output += block.decode(errors="replace")
         return bool(block)
 
 
@@ -142,9 +142,9 @@ def test_shell_on_a_terminal_is_in_the_guest_and_its_end_starts_the_subject(
     terminal.type("exit\r")
     terminal.expect(SUBJECT_STARTS)
     assert terminal.end() == 0
-    assert "too_short: An operation was timed too short." in terminal.said
-    assert "VERIFIED" in terminal.said
-    assert "Somebody looked in" in terminal.said
+    assert "too_short: An operation was timed too short." in terminal.output
+    assert "VERIFIED" in terminal.output
+    assert "Somebody looked in" in terminal.output
 
 
 def test_commands_on_standard_input_are_done_one_by_one(

@@ -28,7 +28,7 @@ OTHERS = ("bundled", "debian:trixie")
 
 
 def test_smoke_with_all_as_expected_exits_0(smoke: FinishedRun) -> None:
-    assert smoke.exit_code == ExitCode.PASS, smoke.said
+    assert smoke.exit_code == ExitCode.PASS, smoke.output
     assert len(smoke.results.cells) == smoke.results.run.cells_planned
 
 
@@ -41,7 +41,7 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(smoke: Finis
         assert item.actual_ns is not None
         shortest_ns, longest_ns = item.actual_ns
         assert 0 < shortest_ns <= longest_ns < NS_PER_S // 2
-    assert "1 s synchronisation wait" in smoke.said
+    assert "1 s synchronisation wait" in smoke.output
 
 
 @pytest.mark.parametrize("subject", OTHERS)

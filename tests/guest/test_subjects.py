@@ -44,7 +44,7 @@ def test_same_program_by_path_under_another_name_is_convicted(
         *("--plan", "smoke", "--subject", name, "--cell", "demonstration.*"),
         environment={**os.environ, LIBRARY_PATH: str(root / "lib")},
     )
-    assert run.exit_code == ExitCode.UNSAFE, run.said
+    assert run.exit_code == ExitCode.UNSAFE, run.output
     ours = run.cell("demonstration", name)
     theirs = smoke.cell("demonstration", "debian:bookworm")
     assert ours.verdict is Verdict.TOO_SHORT
@@ -68,8 +68,8 @@ def test_missing_library_of_a_path_subject_names_it_and_starts_nothing(
     )
     library.unlink()
     run = run_plan(paths, tmp_path / "out", "--plan", "smoke", "--subject", f"path:{program}")
-    assert run.exit_code == ExitCode.BAD_INPUT, run.said
-    assert "libneeded.so" in run.said
+    assert run.exit_code == ExitCode.BAD_INPUT, run.output
+    assert "libneeded.so" in run.output
     assert not (tmp_path / "out").exists()
 
 
@@ -77,7 +77,7 @@ def test_own_dummy_programmer_is_skipped_with_the_reason(paths: Paths, tmp_path:
     file = tmp_path / "dummy.toml"
     file.write_text(DUMMY_PLAN)
     run = run_plan(paths, tmp_path / "out", "--plan", str(file))
-    assert run.exit_code == ExitCode.SKIPPED, run.said
+    assert run.exit_code == ExitCode.SKIPPED, run.output
     skipped = run.cell("dummy", "debian:trixie")
     assert skipped.verdict is Verdict.SKIPPED
     assert "dummy programmer" in skipped.reason
@@ -140,7 +140,7 @@ def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
 def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "pause()")
     (found,) = run.results.cells
-    assert found.verdict is Verdict.HUNG, run.said
+    assert found.verdict is Verdict.HUNG, run.output
     assert run.exit_code == ExitCode.INCONCLUSIVE
     assert found.time_ns.total >= 600_000_000_000  # ten minutes for the guest, seconds here
 
@@ -148,7 +148,7 @@ def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path:
 def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, 'puts("no programmer, no luck"); return 3')
     (found,) = run.results.cells
-    assert found.verdict is Verdict.OP_FAILED, run.said
+    assert found.verdict is Verdict.OP_FAILED, run.output
     assert run.exit_code == ExitCode.INCONCLUSIVE
     assert "no programmer, no luck" in found.reason
 
@@ -158,5 +158,5 @@ def test_subject_that_claims_success_and_wrote_nothing_is_corrupt(
 ) -> None:
     run = run_pretender(paths, tmp_path, "(void)0")
     (found,) = run.results.cells
-    assert found.verdict is Verdict.CORRUPT, run.said
+    assert found.verdict is Verdict.CORRUPT, run.output
     assert run.exit_code == ExitCode.UNSAFE

@@ -79,10 +79,10 @@ def test_user_comes_from_a_fresh_checkout_to_the_answer_by_documented_commands(
 ) -> None:
     kept = paths.state / "tests" / "three-users" / f"{user.name}.txt"
     kept.parent.mkdir(parents=True, exist_ok=True)
-    said = ""
+    output = ""
     for line, code in user.commands:
         done = ask(checkout, line, {"XDG_DATA_HOME": str(checkout.parent / "data")})
-        said += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
-        kept.write_text(said, encoding="utf-8")
+        output += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
+        kept.write_text(output, encoding="utf-8")
         skip_if_refused(done.returncode, done.stdout)
-        assert done.returncode == code, said
+        assert done.returncode == code, output

@@ -56,10 +56,10 @@ def test_wait_that_is_short_is_convicted_and_its_try_line_does_it_again(paths: P
     assert evidence(second.stdout) == evidence(first.stdout)
 
 
-def evidence(said: str) -> list[str]:
+def evidence(output: str) -> list[str]:
     """Returns the lines of evidence, which are the same for equal cells."""
-    lines = [line for line in said.splitlines() if line.startswith("  ")]
-    assert any("too little" in line for line in lines), said
+    lines = [line for line in output.splitlines() if line.startswith("  ")]
+    assert any("too little" in line for line in lines), output
     return lines
 
 

@@ -37,7 +37,7 @@ def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 def test_floor_writes_the_region_with_three_transfers_a_change_and_passes(run: FinishedRun) -> None:
     floor = run.cell("floor", "floor")
-    assert floor.verdict is Verdict.PASS, run.said
+    assert floor.verdict is Verdict.PASS, run.output
     assert (floor.chip_busy_ns, floor.region_bytes) == (0, 128 * 1024)
     assert floor.transfers == READS + 3 * (PAGES + BLOCKS)
     events = of_kind(read_events(run.out / floor.id), Spi)
@@ -46,7 +46,7 @@ def test_floor_writes_the_region_with_three_transfers_a_change_and_passes(run: F
 
 def test_program_above_the_floor_takes_longer_and_writes_the_same(run: FinishedRun) -> None:
     floor, cell = run.cell("floor", "floor"), run.cell("time", "bundled")
-    assert cell.verdict is Verdict.PASS, run.said
+    assert cell.verdict is Verdict.PASS, run.output
     assert cell.transfers >= floor.transfers
     # At most two round trips of each change pass while the part is busy.
     round_trips_ns = floor.time_ns.total * (PAGES + BLOCKS) // floor.transfers
@@ -62,8 +62,8 @@ def test_subject_ends_as_soon_as_it_hangs_up(run: FinishedRun) -> None:
 
 
 def test_part_slower_than_its_datasheet_fails_the_job_and_convicts_nobody(run: FinishedRun) -> None:
-    assert run.cell("worn", "bundled").verdict is Verdict.OP_FAILED, run.said
-    assert run.exit_code == ExitCode.PASS, run.said
+    assert run.cell("worn", "bundled").verdict is Verdict.OP_FAILED, run.output
+    assert run.exit_code == ExitCode.PASS, run.output
 
 
 def test_times_of_the_run_set_the_cell_on_its_floor(run: FinishedRun, paths: Paths) -> None:
