@@ -128,7 +128,7 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
         context.close()
 
 
-def accessibility_faults(page: Page) -> dict[str, str]:
+def axe_faults(page: Page) -> dict[str, str]:
     """Returns the serious violations that axe finds: each rule with an element that breaks it."""
     found = Axe().run(page).response["violations"]
     return {fault["id"]: fault["nodes"][0]["html"] for fault in found if fault["impact"] in SERIOUS}

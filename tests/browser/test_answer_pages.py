@@ -9,7 +9,7 @@ from tests.browser.conftest import (
     OPEN_ALL,
     WIDTH_AND_SCHEME,
     Opener,
-    accessibility_faults,
+    axe_faults,
 )
 
 CHARTS = {"latency": 7, "latency-live": 9, "threshold": 1, "survey": 1, "proposal": 1}
@@ -17,18 +17,16 @@ CHARTS = {"latency": 7, "latency-live": 9, "threshold": 1, "survey": 1, "proposa
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
 @pytest.mark.parametrize("name", ANSWERS)
-def test_answer_has_no_serious_accessibility_fault(
+def test_answer_has_no_serious_fault_of_accessibility(
     open_page: Opener, name: str, width: int, scheme: str
 ) -> None:
     page = open_page(name, scheme=scheme, width=width).page
     page.evaluate(OPEN_ALL)
-    assert accessibility_faults(page) == {}
+    assert axe_faults(page) == {}
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_answer_shows_its_charts_and_unfolds_tables_without_javascript(
-    open_page: Opener, name: str
-) -> None:
+def test_answer_works_without_javascript(open_page: Opener, name: str) -> None:
     page = open_page(name, script=False).page
     assert page.locator("svg.chart").count() == CHARTS[name]
     assert page.locator("main table").count() >= 1
@@ -40,9 +38,7 @@ def test_answer_shows_its_charts_and_unfolds_tables_without_javascript(
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_each_chart_of_an_answer_has_a_name_a_description_and_a_table(
-    open_page: Opener, name: str
-) -> None:
+def test_each_chart_has_a_name_a_description_and_a_table(open_page: Opener, name: str) -> None:
     page = open_page(name).page
     count = CHARTS[name]
     assert page.locator("svg.chart").count() == count
@@ -57,9 +53,7 @@ def test_each_chart_of_an_answer_has_a_name_a_description_and_a_table(
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_wide_table_on_a_narrow_screen_can_be_scrolled_with_the_keyboard(
-    open_page: Opener, name: str
-) -> None:
+def test_keyboard_scrolls_a_table_on_a_narrow_screen(open_page: Opener, name: str) -> None:
     page = open_page(name, width=NARROW).page
     page.evaluate(OPEN_ALL)
     not_focusable = page.evaluate(

@@ -23,7 +23,7 @@ from tests.browser.conftest import (
 
 PAGES = (*REPORTS, *ANSWERS)
 DRAWN_WITH = dict.fromkeys(["run", *ANSWERS], "fill") | dict.fromkeys(
-    ["latency", "latency-live"], "stroke"
+    ["latency", "latency-live", "threshold"], "stroke"
 )
 """The property that colours the paths of a page's charts."""
 COLOURS = """(drawnWith) => {
@@ -34,9 +34,7 @@ COLOURS = """(drawnWith) => {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_opens_from_disk_without_further_requests_or_messages(
-    open_page: Opener, name: str
-) -> None:
+def test_page_makes_no_request_and_logs_no_message(open_page: Opener, name: str) -> None:
     opened = open_page(name)
     opened.page.wait_for_load_state("networkidle")
     assert opened.messages == []
@@ -63,9 +61,7 @@ def test_headings_skip_no_level(open_page: Opener, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "drawn_with"), DRAWN_WITH.items())
-def test_colours_of_the_page_and_its_charts_follow_the_scheme(
-    open_page: Opener, name: str, drawn_with: str
-) -> None:
+def test_colours_follow_the_scheme(open_page: Opener, name: str, drawn_with: str) -> None:
     light, dark = (
         open_page(name, scheme=scheme).page.evaluate(COLOURS, drawn_with) for scheme in SCHEMES
     )

@@ -33,9 +33,7 @@ def test_text_of_the_summary_is_as_wide_as_the_summary(open_page: Opener) -> Non
     assert text == summary
 
 
-def test_chart_that_is_wider_than_a_phone_scrolls_and_has_shadows_at_its_edges(
-    open_page: Opener,
-) -> None:
+def test_chart_wider_than_a_phone_scrolls_and_has_shadows_at_its_edges(open_page: Opener) -> None:
     page = open_page(PAGE, width=PHONE).page
     chart = page.locator("figure .scroll").first
     assert chart.evaluate("e => e.scrollWidth > e.clientWidth")
@@ -55,7 +53,7 @@ def test_outcome_of_a_cell_with_a_long_name_is_visible_on_a_phone(open_page: Ope
         assert box["x"] + box["width"] <= PHONE
 
 
-def test_large_gate_is_printed_on_few_sheets_and_names_what_is_not_printed(
+def test_printed_large_gate_has_few_sheets_and_names_omitted_parts(
     open_page: Opener, tmp_path: Path
 ) -> None:
     page = open_page(PAGE).page

@@ -6,15 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import (
-    OPEN_ALL,
-    PHONE,
-    REPORTS,
-    SCHEMES,
-    WIDE,
-    Opener,
-    accessibility_faults,
-)
+from tests.browser.conftest import OPEN_ALL, PHONE, REPORTS, SCHEMES, WIDE, Opener, axe_faults
 
 
 def visible_rows(page: Page) -> int:
@@ -36,12 +28,12 @@ OTHER_SCHEME = pytest.mark.long("each page in both schemes; quick: in one of the
         for other, scheme in enumerate(SCHEMES)
     ],
 )
-def test_report_has_no_serious_accessibility_fault(
+def test_report_has_no_serious_fault_of_accessibility(
     open_page: Opener, name: str, scheme: str
 ) -> None:
     page = open_page(name, scheme=scheme).page
     page.evaluate(OPEN_ALL)
-    assert accessibility_faults(page) == {}
+    assert axe_faults(page) == {}
 
 
 @pytest.mark.parametrize("name", ["run", "runs", "results"])
@@ -179,7 +171,7 @@ def test_printed_report_is_unfolded_and_has_no_controls(open_page: Opener) -> No
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_count_in_the_matrix_of_a_large_report_links_to_the_page_of_its_cells(
+def test_count_in_a_large_report_links_to_the_page_with_the_cells(
     open_page: Opener, script: bool
 ) -> None:
     opened = open_page("many", script=script)

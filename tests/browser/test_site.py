@@ -15,7 +15,7 @@ from tests.browser.conftest import (
     PHONE,
     WIDE,
     WIDTH_AND_SCHEME,
-    accessibility_faults,
+    axe_faults,
     too_wide_at,
 )
 from tests.rig.site import build_site
@@ -82,15 +82,13 @@ def test_pages_have_no_serious_accessibility_fault(
     found = {}
     for name in SAMPLES:
         page.goto(f"{address}/{name}")
-        found[name] = accessibility_faults(page)
+        found[name] = axe_faults(page)
     page.close()
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("width", [PHONE, WIDE])
-def test_result_of_a_search_leads_to_the_page_with_the_word(
-    browser: Browser, address: str, width: int
-) -> None:
+def test_search_result_leads_to_the_page(browser: Browser, address: str, width: int) -> None:
     page = open_site(browser, width=width)
     with page.expect_console_message(lambda message: "search ready" in message.text):
         page.goto(f"{address}/index.html")
@@ -109,9 +107,7 @@ def test_result_of_a_search_leads_to_the_page_with_the_word(
     page.close()
 
 
-def test_pages_request_nothing_from_other_servers_and_log_no_errors(
-    browser: Browser, address: str
-) -> None:
+def test_pages_use_no_other_server_and_log_no_error(browser: Browser, address: str) -> None:
     page = open_site(browser)
     requests: list[str] = []
     messages: list[str] = []

@@ -17,6 +17,7 @@ from delayrig.model.delays import Delays, read_delays
 from delayrig.model.result import CellResult, Results, read_results
 
 from tests.guest.provided import require_provided, skip_if_refused
+from tests.rig.builders import compare_folders
 
 RUN_LIMIT_S = 1800
 
@@ -117,6 +118,13 @@ def assert_same_runs(paths: Paths, one: Path, other: Path) -> None:
     """Checks that two runs have the same cells, and that these are equal to the nanosecond."""
     compared = launch(paths, "compare", "--exact", str(one), str(other))
     assert compared.returncode == ExitCode.PASS, compared.stdout
+
+
+def assert_same_cells(part: Path, whole: Path) -> None:
+    """Checks that each cell of `part` is once in both runs, and is equal to the nanosecond."""
+    compared = compare_folders(part, whole)
+    assert 0 < compared.compared == len(read_results(part).cells)
+    assert compared.differences == []
 
 
 @pytest.fixture(scope="session")

@@ -61,9 +61,7 @@ def review_of(out: Path) -> tuple[int, str]:
     return review["labels"]["Verified"], review["message"]
 
 
-def test_tree_with_shorter_delays_fails_and_its_reports_agree(
-    paths: Paths, tmp_path: Path, plan: Path
-) -> None:
+def test_tree_with_shorter_delays_is_unsafe(paths: Paths, tmp_path: Path, plan: Path) -> None:
     out = tmp_path / "out"
     before = tree_of(tmp_path / "before", paths, "flashrom", by_meson=True)
     after = tree_of(tmp_path / "after", paths, "flashrom-canary")
@@ -110,7 +108,7 @@ def test_commit_and_its_library_are_gated_against_the_parent_commit(
     assert '"uri": "platform/udelay.c"' in sarif or '"uri": "ours/' in sarif
 
 
-def test_slower_program_gets_a_negative_vote_and_an_equal_one_a_positive_vote(
+def test_slower_program_is_voted_down_and_an_equal_program_up(
     paths: Paths, tmp_path: Path, plan: Path
 ) -> None:
     ours, slow = (paths.flashrom_build / name for name in ("flashrom", "flashrom-slow"))
@@ -126,9 +124,7 @@ def test_slower_program_gets_a_negative_vote_and_an_equal_one_a_positive_vote(
     assert "holds an older run" in again.stderr
 
 
-def test_gate_without_a_baseline_judges_safety_only(
-    paths: Paths, tmp_path: Path, plan: Path
-) -> None:
+def test_without_a_baseline_only_safety_counts(paths: Paths, tmp_path: Path, plan: Path) -> None:
     out = tmp_path / "out"
     done = gate(paths, out, "--candidate", paths.flashrom_build / "flashrom", "--plan", plan)
     assert done.returncode == ExitCode.PASS, done.stderr

@@ -20,7 +20,7 @@ from tests.rig.builders import compare_folders
 from tests.rig.processes import command_line_of, parent_of, stat_of
 from tests.rig.serving import free_address, serving
 
-from .conftest import FinishedRun, launch
+from .conftest import FinishedRun, assert_same_cells, launch
 from .victims import VictimRun, qemu_of
 from .waiting import LOOK_AGAIN_S, wait_until
 
@@ -54,15 +54,6 @@ def worker_of(run: VictimRun, known: Collection[int] = ()) -> int:
     raise AssertionError(f"found no worker of the run in {LIMIT_S} s")
 
 
-def same_as_on_one_machine(out: Path, smoke: FinishedRun) -> None:
-    """Checks that the run has each cell of the smoke run once, with equal results."""
-    ours = read_results(out).cells
-    assert len({cell.id for cell in ours}) == len(ours)
-    assert not compare_folders(out, smoke.out).differences
-    theirs = {cell.id: cell.events_sha256 for cell in smoke.results.cells}
-    assert all(theirs[cell.id] == cell.events_sha256 for cell in ours)
-
-
 def test_smoke_on_two_workers_is_the_same_as_on_one_machine(
     paths: Paths, tmp_path: Path, smoke: FinishedRun
 ) -> None:
@@ -92,7 +83,7 @@ def test_run_goes_on_without_a_worker_that_was_killed(
     process = victim_run.start()
     os.kill(worker_of(victim_run), signal.SIGKILL)
     assert process.wait(LIMIT_S) == ExitCode.PASS
-    same_as_on_one_machine(victim_run.out, smoke)
+    assert_same_cells(victim_run.out, smoke.out)
     assert not list(victim_run.scratch.iterdir())
     assert not qemu_of(victim_run.scratch)
 
@@ -111,19 +102,6 @@ def test_cell_is_lost_after_three_of_its_workers_were_killed(paths: Paths, tmp_p
     assert cell.verdict is Verdict.INFRA_ERROR
     assert "3 workers" in cell.reason
     assert "killed by signal 9" in cell.reason
-
-
-@pytest.mark.long("two runs; quick: tests/rig resumes runs of one machine")
-def test_run_whose_client_was_killed_can_be_resumed(
-    victim_run: VictimRun, smoke: FinishedRun
-) -> None:
-    process = victim_run.start()
-    worker_of(victim_run)
-    process.kill()
-    process.wait()
-    wait_until(lambda: not qemu_of(victim_run.scratch), "guests outlived the client", LIMIT_S)
-    assert victim_run.start().wait(LIMIT_S) == ExitCode.PASS
-    same_as_on_one_machine(victim_run.out, smoke)
 
 
 def own_state(paths: Paths, folder: Path) -> dict[str, str]:
@@ -168,7 +146,7 @@ def test_worker_gets_missing_files_and_one_with_another_qemu_is_refused(
             wait_for_workers(address, 2)
             done = launch(paths, "run", *cells, "--out", str(out))
             assert done.returncode == ExitCode.PASS, done.stderr
-    same_as_on_one_machine(out, smoke)
+    assert_same_cells(out, smoke.out)
     assert any((tmp_path / "bare" / "images").rglob("*.cpio"))
     assert not (tmp_path / "other" / "images").exists()
 

@@ -11,7 +11,7 @@ import pytest
 from delayrig.base.paths import Paths
 
 from tests.damage import HARMS
-from tests.guest.plans import write_plan
+from tests.guest.plans import cell, plan, write_plan
 from tests.guest.provided import skip_if_refused
 from tests.rig.builders import compare_folders
 from tests.rig.running import run
@@ -24,28 +24,15 @@ CACHES = (
 SEALS = ("seal.json", "digests.json")
 UNREPORTED = ("delays", "disguised")
 """Folders of files that the rig makes again from checked files, without a message."""
-PLAN = """
-schema = 1
-about = "cells that use each cache"
-subjects = ["debian:trixie"]
-
-[[cell]]
-name = "program"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
-
-[[cell]]
-name = "library"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "library" }
-
-[[cell]]
-name = "kernel"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "preempt-rt" }
-
-[[cell]]
-name = "bridge"
-subject = "stripped:bundled"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", programmer = "serprog:dev" }
-"""
+AT = 'mips = 250, cores = 1, job = "probe", chip = "GD25Q16C"'
+PLAN = plan(
+    cell("program", AT),
+    cell("library", f'{AT}, hazards = "library"'),
+    cell("kernel", f'{AT}, hazards = "preempt-rt"'),
+    cell("bridge", f'{AT}, programmer = "serprog:dev"'),
+    'subject = "stripped:bundled"\n',
+    subjects='"debian:trixie"',
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,7 @@ def test_interrupted_run_leaves_no_guest_and_keeps_finished_cells(
     assert 2 <= len(results.cells) < results.run.cells_planned
 
 
-def test_cell_whose_guest_is_killed_runs_again_and_quotes_the_logs_of_the_killed_guest(
+def test_cell_of_a_killed_guest_runs_again_and_quotes_its_logs(
     paths: Paths, tmp_path: Path
 ) -> None:
     run = VictimRun(paths=paths, words=("--plan", write_plan(tmp_path, LONG_CELL)), folder=tmp_path)
@@ -142,9 +142,7 @@ def test_probed_qemu_of_a_killed_rig_is_ended_by_the_next_rig(paths: Paths, tmp_
     assert not link.is_symlink()
 
 
-def test_folder_of_a_killed_rig_with_our_process_id_is_replaced(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_killed_rig_may_have_had_our_process_id(paths: Paths, tmp_path: Path) -> None:
     state, theirs = tmp_path / "state", tmp_path / "theirs"
     theirs.mkdir()
     link = state / "libvirt" / f"process-{os.getpid()}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results that one run of the smoke plan must show."""
+"""The results of one run of the smoke plan."""
 
 from pathlib import Path
 
@@ -24,10 +24,10 @@ from delayrig.model.workload import wrong_granules
 from .conftest import FinishedRun, launch
 
 NS_PER_S = 1_000_000_000
-OTHERS = ("bundled", "debian:trixie")
+WITHOUT_CALIBRATION = ("bundled", "debian:trixie")
 
 
-def test_smoke_with_all_as_expected_exits_0(smoke: FinishedRun) -> None:
+def test_smoke_exits_with_0_and_has_each_planned_cell(smoke: FinishedRun) -> None:
     assert smoke.exit_code == ExitCode.PASS, smoke.output
     assert len(smoke.results.cells) == smoke.results.run.cells_planned
 
@@ -44,14 +44,14 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(smoke: Finis
     assert "1 s synchronisation wait" in smoke.output
 
 
-@pytest.mark.parametrize("subject", OTHERS)
-def test_demonstration_acquits_subjects_without_such_a_loop(
+@pytest.mark.parametrize("subject", WITHOUT_CALIBRATION)
+def test_demonstration_acquits_subjects_without_a_calibrated_loop(
     smoke: FinishedRun, subject: str
 ) -> None:
     assert smoke.cell("demonstration", subject).verdict is Verdict.PASS
 
 
-def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
+def test_siblings_run_during_the_calibration_and_stop_after_the_connection(
     smoke: FinishedRun,
 ) -> None:
     cell = smoke.cell("demonstration", "debian:bookworm")
@@ -63,10 +63,10 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
         needed(events, SiblingsStopped).t_ns,
     ]
     assert times == sorted(times)
-    assert times[2] - times[1] > NS_PER_S  # The subject calibrates between these two.
+    assert times[2] - times[1] > NS_PER_S  # The subject calibrates between its start and accept.
 
 
-def test_canaries_are_convicted_each_by_its_witness_and_controls_are_acquitted(
+def test_each_canary_is_convicted_by_its_witness_and_its_control_is_acquitted(
     smoke: FinishedRun,
 ) -> None:
     for witness, name, control in (
@@ -79,7 +79,7 @@ def test_canaries_are_convicted_each_by_its_witness_and_controls_are_acquitted(
         assert smoke.cell(f"control-{name}", control).verdict is Verdict.PASS
 
 
-def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> None:
+def test_each_delay_is_recorded_with_its_source_line_and_duration(smoke: FinishedRun) -> None:
     cell = smoke.cell("control-bus", "bundled")
     assert any(kind.startswith(DELAY_CLASS) for kind in cell.judged)
     delays = read_delays(smoke.out / cell.id)
@@ -91,7 +91,7 @@ def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> Non
     assert all((call.seen_ns or 0) >= call.requested_ns for call in delays.calls)
 
 
-def test_every_write_that_passed_left_the_right_image_in_the_emulator(
+def test_emulator_has_the_right_image_after_each_write_that_passed(
     smoke: FinishedRun, paths: Paths
 ) -> None:
     chips = read_chips(paths.checkout)
@@ -105,7 +105,7 @@ def test_every_write_that_passed_left_the_right_image_in_the_emulator(
         assert wrong_granules(cell, chips[cell.chip], sparse) == []
 
 
-def test_every_cell_says_what_it_judged_or_why_not_and_its_phases_add_up(
+def test_each_cell_states_what_it_judged_or_why_not_and_its_phases_add_up(
     smoke: FinishedRun,
 ) -> None:
     for cell in smoke.results.cells:
@@ -117,14 +117,14 @@ def test_every_cell_says_what_it_judged_or_why_not_and_its_phases_add_up(
         assert phases == split.total > 0
 
 
-def test_sleeping_costs_less_cpu_than_polling(smoke: FinishedRun) -> None:
+def test_sleeping_uses_less_cpu_time_than_polling(smoke: FinishedRun) -> None:
     polled = smoke.cell("write", "debian:bookworm")
     slept = smoke.cell("write", "debian:trixie")
     assert polled.cpu_ns.user + polled.cpu_ns.sys > 5 * (slept.cpu_ns.user + slept.cpu_ns.sys)
     assert polled.time_ns.total > slept.time_ns.total
 
 
-def test_report_of_the_run_splits_every_total_and_shows_the_conviction(
+def test_report_has_the_phases_and_the_command_of_each_cell_and_the_convicted_timeline(
     smoke: FinishedRun, paths: Paths, tmp_path: Path
 ) -> None:
     page = tmp_path / "report.html"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tries each forbidden thing once, and prints `tried NAME ERRNO`, with 0 if it succeeded. Each
- * attempt has a bound, so that a machine without any confinement survives.
+ * Tries each forbidden action once, and prints `tried NAME ERRNO`, with 0 if it succeeded. Each
+ * attempt has a limit, so that it does no harm on a machine without confinement.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -147,7 +147,7 @@ static int mount_something(void)
 	return error_of(mount("none", "/tmp", "tmpfs", 0, NULL));
 }
 
-/* Looks for KEY among the keys that this process may see. */
+/* Looks for KEY in the list of visible keys. */
 static int list_keys(void)
 {
 	static char text[1 << 16];
