@@ -17,7 +17,7 @@ CHARTS = {"latency": 7, "latency-live": 9, "threshold": 1, "survey": 1, "proposa
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
 @pytest.mark.parametrize("name", ANSWERS)
-def test_answer_has_no_serious_fault_of_accessibility(
+def test_axe_finds_no_serious_fault_in_an_answer(
     open_page: Opener, name: str, width: int, scheme: str
 ) -> None:
     page = open_page(name, scheme=scheme, width=width).page

@@ -53,7 +53,7 @@ def test_outcome_of_a_cell_with_a_long_name_is_visible_on_a_phone(open_page: Ope
         assert box["x"] + box["width"] <= PHONE
 
 
-def test_printed_large_gate_has_few_sheets_and_names_omitted_parts(
+def test_printed_gate_has_few_sheets_and_names_omitted_parts(
     open_page: Opener, tmp_path: Path
 ) -> None:
     page = open_page(PAGE).page

@@ -28,9 +28,7 @@ OTHER_SCHEME = pytest.mark.long("each page in both schemes; quick: in one of the
         for other, scheme in enumerate(SCHEMES)
     ],
 )
-def test_report_has_no_serious_fault_of_accessibility(
-    open_page: Opener, name: str, scheme: str
-) -> None:
+def test_axe_finds_no_serious_fault_in_a_report(open_page: Opener, name: str, scheme: str) -> None:
     page = open_page(name, scheme=scheme).page
     page.evaluate(OPEN_ALL)
     assert axe_faults(page) == {}
@@ -171,9 +169,7 @@ def test_printed_report_is_unfolded_and_has_no_controls(open_page: Opener) -> No
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_count_in_a_large_report_links_to_the_page_with_the_cells(
-    open_page: Opener, script: bool
-) -> None:
+def test_count_in_a_large_report_links_to_its_cells(open_page: Opener, script: bool) -> None:
     opened = open_page("many", script=script)
     page = opened.page
     number = page.locator("table.matrix a[href*='many.cells/']").first

@@ -75,7 +75,7 @@ def test_no_page_scrolls_sideways(browser: Browser, site: Path, address: str) ->
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
-def test_pages_have_no_serious_accessibility_fault(
+def test_axe_finds_no_serious_fault(
     browser: Browser, address: str, width: int, scheme: str
 ) -> None:
     page = open_site(browser, width=width, scheme=scheme)

@@ -50,9 +50,7 @@ def test_canary_is_convicted_and_its_control_acquitted(run: FinishedRun, arch: A
 
 
 @EACH_ARCH
-def test_emulator_and_kernel_use_the_counter_of_the_architecture(
-    run: FinishedRun, arch: Arch
-) -> None:
+def test_emulator_and_kernel_use_the_counter_of_the_machine(run: FinishedRun, arch: Arch) -> None:
     cell = next(cell for cell in of_arch(run, arch) if cell.role == "measure")
     events = read_events(run.out / cell.id)
     guest = needed(events, Guest)
@@ -61,9 +59,7 @@ def test_emulator_and_kernel_use_the_counter_of_the_architecture(
     assert needed(events, Start).clock == PLATFORMS[arch].counter
 
 
-def test_second_run_is_equal_to_the_nanosecond(
-    run: FinishedRun, paths: Paths, tmp_path: Path
-) -> None:
+def test_second_run_has_equal_results(run: FinishedRun, paths: Paths, tmp_path: Path) -> None:
     again = run_others(paths, tmp_path / "out")
     assert len(again.results.cells) == len(CELLS)
     assert_same_runs(paths, run.out, again.out)

@@ -108,9 +108,7 @@ def test_commit_and_its_library_are_gated_against_the_parent_commit(
     assert '"uri": "platform/udelay.c"' in sarif or '"uri": "ours/' in sarif
 
 
-def test_slower_program_is_voted_down_and_an_equal_program_up(
-    paths: Paths, tmp_path: Path, plan: Path
-) -> None:
+def test_slower_program_gets_a_negative_vote(paths: Paths, tmp_path: Path, plan: Path) -> None:
     ours, slow = (paths.flashrom_build / name for name in ("flashrom", "flashrom-slow"))
     more = ("--plan", plan, "--", "--max-slowdown", "1")
     done = gate(paths, tmp_path / "slow", "--baseline", ours, "--candidate", slow, *more)

@@ -77,9 +77,7 @@ def test_survey_on_two_workers_is_the_same_as_on_one_machine(paths: Paths, tmp_p
     assert (here / SURVEY).read_bytes() == (there / SURVEY).read_bytes()
 
 
-def test_run_goes_on_without_a_worker_that_was_killed(
-    victim_run: VictimRun, smoke: FinishedRun
-) -> None:
+def test_run_goes_on_without_a_killed_worker(victim_run: VictimRun, smoke: FinishedRun) -> None:
     process = victim_run.start()
     os.kill(worker_of(victim_run), signal.SIGKILL)
     assert process.wait(LIMIT_S) == ExitCode.PASS

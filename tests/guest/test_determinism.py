@@ -108,9 +108,7 @@ def test_wakeups_of_the_main_loop_at_any_time_change_nothing(
 
 
 @pytest.mark.usefixtures("load")
-def test_guest_that_sets_its_clock_does_not_depend_on_the_clock_of_the_host(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_leap_second_in_a_guest_does_not_depend_on_the_host(paths: Paths, tmp_path: Path) -> None:
     names = (f"ablation-wall-clock.{name}.250mips.1c.leap-second*" for name in LEAPING)
     words = ["--plan", "full", "--subject", "bundled", "--jobs", "1", *repeated("--cell", names)]
     run = run_plan(paths, tmp_path / "out", *words)
@@ -157,7 +155,7 @@ def test_second_run_under_load_is_equal_to_the_nanosecond(
     assert_same_cells(again.out, smoke.out)
 
 
-def test_libvirt_gives_the_same_events_as_plain_qemu(
+def test_libvirt_gives_the_events_of_plain_qemu(
     smoke: FinishedRun, paths: Paths, tmp_path: Path
 ) -> None:
     words = ["--plan", "smoke", "--connect", "embed", "--cell", "write.*"]

@@ -98,9 +98,7 @@ def test_resumed_sleep_requests_the_rest(delays: Delays) -> None:
     assert abs(first.requested_ns - first.seen_ns - after.requested_ns) < MS
 
 
-def test_interrupted_sleep_without_a_later_clock_reading_is_no_evidence(
-    ran: FinishedRun, delays: Delays
-) -> None:
+def test_interrupted_sleep_alone_is_no_evidence(ran: FinishedRun, delays: Delays) -> None:
     (call,) = calls_for(delays, 70 * MS + 1)
     assert (call.ended, call.result) == (End.SITE, -1)
     (cell,) = ran.results.cells
@@ -124,7 +122,7 @@ SIGNALS = plan(
 
 
 @pytest.mark.parametrize("cores", [1, 4])
-def test_record_of_sleeps_does_not_change_the_events_of_the_guest(
+def test_record_of_sleeps_does_not_change_the_guest(
     paths: Paths, tmp_path: Path, cores: int
 ) -> None:
     plan = write_plan(tmp_path, SIGNALS.replace("CORES", str(cores)))

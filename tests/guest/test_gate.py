@@ -101,9 +101,7 @@ def test_every_delay_of_a_stripped_program_is_judged(paths: Paths, tmp_path: Pat
     assert "no shortening of these waits" not in output
 
 
-def test_git_bisect_finds_the_revision_that_shortened_the_delays(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_git_bisect_finds_the_revision_with_short_delays(paths: Paths, tmp_path: Path) -> None:
     """Revision 2 cannot be built; revision 4 is the first one with short delays."""
     tree, baseline = tmp_path / "tree", tmp_path / "baseline"
     tree.mkdir()

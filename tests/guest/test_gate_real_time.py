@@ -84,9 +84,7 @@ def test_gate_of_two_rounds_is_inconclusive(paths: Paths, tmp_path: Path, host_p
 
 
 @pytest.mark.long("a round of live cells; quick: tests/guest/test_live.py convicts the same move")
-def test_candidate_that_waits_too_short_on_a_fast_core_is_unsafe(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_candidate_that_waits_too_short_when_moved_is_unsafe(paths: Paths, tmp_path: Path) -> None:
     words = ["--plan", write_plan(tmp_path, LIVE_PLAN), "--rounds", "1"]
     code, decision, output = gate(paths, tmp_path / "out", "bundled", "debian:bookworm", *words)
     assert code in (ExitCode.UNSAFE, IN_DOUBT), output

@@ -18,9 +18,7 @@ OVER = 'mips = [250], cores = [1], job = ["probe"], chip = ["GD25Q16C"]'
 SIGNALS = group("signals", f'{OVER}, hazards = ["long-waits+signals:1"]')
 
 
-def test_grafted_tree_uses_less_cpu_time_and_sleeps_the_rest_after_signals(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_grafted_tree_uses_less_cpu_time_and_survives_signals(paths: Paths, tmp_path: Path) -> None:
     tree, out = gateable_tree(paths.checkout / "flashrom", tmp_path / "tree"), tmp_path / "out"
     plan = write_plan(tmp_path, SMALL_PLAN + SIGNALS)
     done = launch(paths, "graft", str(tree), "--out", str(out), "--plan", plan)

@@ -30,9 +30,7 @@ def run(paths: Paths, plan: str, out: Path, subject: Path, url: str, *more: str)
     return done.stderr
 
 
-def test_history_names_the_run_in_which_the_program_became_slower(
-    paths: Paths, tmp_path: Path, plan: str
-) -> None:
+def test_history_names_the_run_of_a_slower_program(paths: Paths, tmp_path: Path, plan: str) -> None:
     url = f"sqlite:///{tmp_path / 'h.sqlite'}"
     binary = tmp_path / "flashrom"
     for number, name in enumerate(("flashrom", "flashrom", "flashrom-slow"), start=1):
@@ -55,9 +53,7 @@ def test_history_names_the_run_in_which_the_program_became_slower(
     assert shown.stdout.encode() == (tmp_path / "out-3" / "results.json").read_bytes()
 
 
-def test_run_passes_if_its_history_cannot_be_written(
-    paths: Paths, tmp_path: Path, plan: str
-) -> None:
+def test_run_passes_without_a_writable_history(paths: Paths, tmp_path: Path, plan: str) -> None:
     ours = paths.flashrom_build / "flashrom"
     (tmp_path / "notes").write_text("no database\n" * 100, encoding="utf-8")
     out = tmp_path / "out"

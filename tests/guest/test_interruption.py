@@ -68,7 +68,7 @@ def test_interrupted_run_leaves_no_guest_and_keeps_finished_cells(
     assert 2 <= len(results.cells) < results.run.cells_planned
 
 
-def test_cell_of_a_killed_guest_runs_again_and_quotes_its_logs(
+def test_cell_of_a_killed_guest_runs_again_with_its_logs_quoted(
     paths: Paths, tmp_path: Path
 ) -> None:
     run = VictimRun(paths=paths, words=("--plan", write_plan(tmp_path, LONG_CELL)), folder=tmp_path)
@@ -83,9 +83,7 @@ def test_cell_of_a_killed_guest_runs_again_and_quotes_its_logs(
     assert "; qemu.log: " in result.retried_after
 
 
-def test_killed_run_is_resumed_with_results_equal_to_the_nanosecond(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_killed_run_is_resumed_with_equal_results(paths: Paths, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     words = ["--no-history", "--plan", "smoke", "--cell", "write.*", "--cell", "control-*"]
     assert run_plan(paths, whole, *words).exit_code == 0

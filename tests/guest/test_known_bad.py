@@ -98,9 +98,7 @@ FAULTS = (Verdict.TOO_SHORT, Verdict.HUNG)
 """A wait by a clock that is set back hangs."""
 
 
-def test_past_mistakes_are_found_without_symbols_in_an_unknown_version(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_past_mistakes_are_found_without_symbols(paths: Paths, tmp_path: Path) -> None:
     subjects = [f"stripped:renamed:past-mistake:{name}" for name in PAST_MISTAKES]
     words = [*repeated("--subject", subjects), *repeated("--cell", CELLS)]
     done = launch(paths, "run", "--plan", "gate", "--out", str(tmp_path / "out"), *words)

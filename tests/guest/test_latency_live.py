@@ -57,9 +57,7 @@ def test_each_core_has_its_own_speed(machine: MachineReport) -> None:
     assert slow.late_ns_p50 > fast.late_ns_p50
 
 
-def test_each_series_counts_the_windows_in_which_the_host_did_not_keep_up(
-    machine: MachineReport,
-) -> None:
+def test_each_series_counts_the_windows_that_were_not_kept(machine: MachineReport) -> None:
     assert all(each.windows for each in machine.readings if each.statistics or each.elapsed_ns)
     assert all(each.windows for each in machine.cyclictest)
     behind = [each.windows_not_kept for each in machine.readings]

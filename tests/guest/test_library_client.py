@@ -43,9 +43,7 @@ def test_library_without_signals_is_acquitted(run: FinishedRun, subject: str) ->
     assert cell.subject.version
 
 
-def test_library_that_ignores_interrupted_sleeps_is_convicted_by_the_bus_witness(
-    run: FinishedRun,
-) -> None:
+def test_library_that_ignores_interrupted_sleeps_is_convicted(run: FinishedRun) -> None:
     cell = host_cell(run, "debian:trixie", "signals:20")
     assert cell.verdict is Verdict.TOO_SHORT
     found = cell.evidence[0]

@@ -37,9 +37,7 @@ def test_over_a_serial_line_full_waits_pass_and_a_short_wait_is_convicted(run: F
 
 
 @pytest.mark.parametrize("link", [SERIAL, LATE])
-def test_wait_after_the_synchronisation_is_judged_over_a_slow_link(
-    run: FinishedRun, link: str
-) -> None:
+def test_synchronisation_wait_is_judged_over_a_slow_link(run: FinishedRun, link: str) -> None:
     (cell,) = [
         cell
         for cell in run.results.cells

@@ -29,7 +29,7 @@ from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
 from tests.rig.processes import children_of, is_running, rig_started_by
 
-from .conftest import FinishedRun, run_plan
+from .conftest import repeated, run_plan
 from .plans import group, plan, write_plan
 from .victims import VictimRun, assert_whole
 
@@ -87,9 +87,7 @@ def skip_if_not_kept_up(cell: CellResult) -> None:
         pytest.skip(f"inconclusive: {cell.reason}")
 
 
-def test_delay_calibrated_on_a_slow_core_is_convicted_on_a_fast_core(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_delay_loop_moved_to_a_faster_core_is_convicted(paths: Paths, tmp_path: Path) -> None:
     run = run_plan(paths, tmp_path / "out", "--plan", "live", "--cell", "moved.*")
     for subject in ("bundled", "debian:trixie"):
         cell = run.cell("moved", subject)
@@ -131,15 +129,13 @@ def disturbed_cells(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def wanted_kills(bound: Bound) -> tuple[int, int]:
     """Returns the number of kills to try, and the smallest number that is enough."""
-    return (
-        (int(REQUESTED_KILLS), int(REQUESTED_KILLS))
-        if REQUESTED_KILLS
-        else (bound("kills"), bound("kills_min"))
-    )
+    if REQUESTED_KILLS:
+        return int(REQUESTED_KILLS), int(REQUESTED_KILLS)
+    return bound("kills"), bound("kills_min")
 
 
 @pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
-def test_killed_guest_or_emulator_disturbs_no_other_cell(
+def test_killed_guest_or_emulator_ends_its_cell_only(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     draws = random.Random(1)
@@ -182,7 +178,7 @@ def test_killed_guest_or_emulator_disturbs_no_other_cell(
 
 
 @pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
-def test_killed_rig_leaves_no_process_and_no_incomplete_result(
+def test_killed_rig_leaves_no_process_or_cut_file(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     draws = random.Random(2)
@@ -206,28 +202,21 @@ CONNECTING = plan(
 )
 
 
-def run_connecting(paths: Paths, folder: Path, *more: str) -> FinishedRun:
-    """Runs a subject that connects to a service of this machine; checks that it fails."""
+@pytest.mark.parametrize("connect", ["embed", "plain"])
+def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
+    paths: Paths, tmp_path: Path, connect: str
+) -> None:
     with socket.socket() as service:
         service.bind(("127.0.0.1", 0))
         service.listen()
         service.settimeout(0)
         port = int(service.getsockname()[1])
-        program = build_hostile(folder, ONLY="connect", HOST=HOST_ADDRESS, PORT=port)
-        subjects = ("--subject", f"path:{program}", "--subject", "bundled")
-        run = run_plan(
-            paths, folder / "out", "--plan", write_plan(folder, CONNECTING), *subjects, *more
-        )
+        program = build_hostile(tmp_path, ONLY="connect", HOST=HOST_ADDRESS, PORT=port)
+        words = ["--plan", write_plan(tmp_path, CONNECTING), "--connect", connect]
+        words += repeated("--subject", (f"path:{program}", "bundled"))
+        run = run_plan(paths, tmp_path / "out", *words)
         with pytest.raises(BlockingIOError):
             service.accept()
-    return run
-
-
-@pytest.mark.parametrize("connect", ["embed", "plain"])
-def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
-    paths: Paths, tmp_path: Path, connect: str
-) -> None:
-    run = run_connecting(paths, tmp_path, "--connect", connect)
     hostile, bundled = run.results.cells
     errors = refusals((run.out / hostile.id / "stdout.txt").read_text())
     assert errors == {"connect": errno.ECONNREFUSED}, run.output

@@ -40,7 +40,7 @@ def test_no_correct_subject_is_accused_under_frequent_signals(paths: Paths, tmp_
 
 @pytest.mark.long("2,000 cells: more than ten minutes; quick: those with frequent signals")
 @pytest.mark.parametrize("load", [0, LOOPS], ids=["idle", "loaded"])
-def test_no_correct_subject_is_accused_in_two_thousand_cells(
+def test_no_correct_subject_is_accused_in_2000_cells(
     paths: Paths, tmp_path: Path, load: int
 ) -> None:
     with busy_loops(load):

@@ -51,9 +51,7 @@ def test_ids_of_cells_contain_the_side_instead_of_a_path(moved: Path) -> None:
         assert (moved / "programs" / side / "subject.cpio").is_file()
 
 
-def test_worst_cell_runs_again_from_the_moved_folder_equal_to_the_nanosecond(
-    paths: Paths, moved: Path
-) -> None:
+def test_worst_cell_runs_again_with_equal_results(paths: Paths, moved: Path) -> None:
     done = launch(paths, "repro", "--from", str(moved))
     assert done.returncode == ExitCode.UNSAFE, done.stdout + done.stderr
     assert f"cell      {read_decision(moved).deciding[0].id}" in done.stdout
@@ -63,9 +61,7 @@ def test_worst_cell_runs_again_from_the_moved_folder_equal_to_the_nanosecond(
 
 
 @pytest.mark.parametrize("cell", ["write.baseline", "canary.canary-bus"])
-def test_other_cell_runs_again_from_the_moved_folder_equal_to_the_nanosecond(
-    paths: Paths, moved: Path, cell: str
-) -> None:
+def test_other_cell_runs_again_with_equal_results(paths: Paths, moved: Path, cell: str) -> None:
     done = launch(paths, "repro", "--from", str(moved), cell)
     assert done.returncode == ExitCode.PASS, done.stdout + done.stderr
     assert "equal to the nanosecond" in done.stdout
@@ -80,16 +76,12 @@ def shrunk(paths: Paths, out: Path, *words: str) -> tuple[Cell, CellResult]:
     return cell, msgspec.json.decode((folder / "result.json").read_bytes(), type=CellResult)
 
 
-def test_convicted_cell_is_shrunk_from_the_moved_folder(
-    paths: Paths, moved: Path, tmp_path: Path
-) -> None:
+def test_moved_cell_can_be_shrunk(paths: Paths, moved: Path, tmp_path: Path) -> None:
     cell, _ = shrunk(paths, tmp_path / "tried", "--from", str(moved))
     assert (cell.side, cell.seed) == ("", read_decision(moved).seed)
 
 
-def test_shrink_of_a_stripped_program_uses_the_delay_offset_of_its_run(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_shrink_uses_the_delay_offset_of_its_run(paths: Paths, tmp_path: Path) -> None:
     binary, out = tmp_path / "flashrom", tmp_path / "out"
     plan = write_plan(tmp_path, SMALL_PLAN)
     shutil.copyfile(paths.flashrom_build / "flashrom-short", binary)

@@ -39,18 +39,14 @@ def test_installed_qemu_supports_each_programmer(programmer: Programmer, paths: 
     assert refusal(PLATFORM.program, programmer, paths) == ""
 
 
-def test_qemu_without_a_function_is_refused_with_the_versions_that_have_it(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_qemu_without_a_function_is_refused_with_a_reason(paths: Paths, tmp_path: Path) -> None:
     qemu = without_function("memory_region_init_io", tmp_path)
     reason = refusal(str(qemu), Programmer.NICINTEL_SPI, paths)
     for fact in ("nicintel_spi", "memory_region_init_io", "QEMU 9.2 to 10.1"):
         assert fact in reason
 
 
-def test_qemu_without_a_usb_function_is_refused_for_usb_adapters_only(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_usb_function_is_needed_for_usb_adapters_only(paths: Paths, tmp_path: Path) -> None:
     qemu = str(without_function("usb_desc_init", tmp_path))
     assert "usb_desc_init" in refusal(qemu, Programmer.CH341A_SPI, paths)
     assert refusal(qemu, Programmer.LINUX_SPI, paths) == ""

@@ -27,13 +27,16 @@ STRIPPED = "write.debian-trixie.*"
 LIMIT_S = 600
 END_LIMIT_S = 300
 INTERRUPTED = 130
+Words = tuple[str, ...]
 
 
 @pytest.fixture(scope="module")
-def demonstration(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Runs one cell, in which 1.3.0 is convicted."""
+def convicted(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Words:
+    """Runs one cell, in which 1.3.0 is convicted; returns the words that repeat it."""
     out = tmp_path_factory.mktemp("demonstration") / "out"
-    return run_plan(paths, out, "--plan", "full", "--cell", CONVICTED)
+    run = run_plan(paths, out, "--plan", "full", "--cell", CONVICTED)
+    assert [cell.verdict for cell in run.results.cells] == [Verdict.TOO_SHORT], run.output
+    return "--from", str(out)
 
 
 def repro(
@@ -49,12 +52,8 @@ def repro(
     return done
 
 
-def test_convicted_cell_of_a_run_is_convicted_again_equal_to_the_nanosecond(
-    paths: Paths, demonstration: FinishedRun
-) -> None:
-    (cell,) = demonstration.results.cells
-    assert cell.verdict is Verdict.TOO_SHORT
-    done = repro(paths, "--from", str(demonstration.out))
+def test_cell_is_convicted_again_equal_to_the_nanosecond(paths: Paths, convicted: Words) -> None:
+    done = repro(paths, *convicted)
     assert "The same thing happened again: too_short" in done.stdout
     assert "equal to the nanosecond" in done.stdout
     assert "asked for: 1.000000 s" in done.stdout
@@ -62,19 +61,19 @@ def test_convicted_cell_of_a_run_is_convicted_again_equal_to_the_nanosecond(
 
 
 def test_folder_of_the_repeated_cell_is_printed_and_has_its_events(
-    paths: Paths, demonstration: FinishedRun, tmp_path: Path
+    paths: Paths, convicted: Words, tmp_path: Path
 ) -> None:
-    out = tmp_path / "kept"
-    done = repro(paths, "--from", str(demonstration.out), "demonstration", "--out", str(out))
+    out = tmp_path / "out"
+    done = repro(paths, *convicted, "demonstration", "--out", str(out))
     (cell,) = read_results(out).cells
     assert f"kept: {out / cell.id}" in done.stdout
     assert (out / cell.id / "events.jsonl").is_file()
 
 
 def test_repeated_cell_leaves_no_file_without_an_output_folder(
-    paths: Paths, demonstration: FinishedRun, tmp_path: Path
+    paths: Paths, convicted: Words, tmp_path: Path
 ) -> None:
-    repro(paths, "--from", str(demonstration.out), cwd=tmp_path)
+    repro(paths, *convicted, cwd=tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -119,10 +118,8 @@ class Terminal:
         return bool(block)
 
 
-def test_shell_on_a_terminal_runs_in_the_guest_and_the_subject_starts_after_it(
-    paths: Paths, demonstration: FinishedRun
-) -> None:
-    terminal = Terminal(paths, "repro", "--from", str(demonstration.out), "--shell")
+def test_subject_starts_after_the_shell_on_a_terminal(paths: Paths, convicted: Words) -> None:
+    terminal = Terminal(paths, "repro", *convicted, "--shell")
     terminal.expect(PROMPT)
     terminal.type("grep -c processor /proc/cpuinfo; ls /usr/sbin\r")
     terminal.expect("\r\n4\r\nflashrom\r\n")
@@ -140,27 +137,23 @@ def test_shell_on_a_terminal_runs_in_the_guest_and_the_subject_starts_after_it(
     assert "Somebody looked in" in terminal.output
 
 
-def test_commands_on_standard_input_run_one_after_the_other(
-    paths: Paths, demonstration: FinishedRun
-) -> None:
+def test_shell_runs_commands_of_standard_input(paths: Paths, convicted: Words) -> None:
     typed = "echo a$((1+1))b\nuname -m\ncat\nthis is read by cat\nnproc\n"
-    done = repro(paths, "--from", str(demonstration.out), "--shell", typed=typed)
+    done = repro(paths, *convicted, "--shell", typed=typed)
     assert "a2b" in done.stdout
     assert "x86_64" in done.stdout
     assert SUBJECT_STARTS in done.stdout
 
 
-def test_shell_before_a_subject_with_a_device_of_qemu_leaves_its_events_complete(
-    paths: Paths,
-) -> None:
+def test_shell_before_a_subject_with_a_qemu_device_keeps_its_events(paths: Paths) -> None:
     done = repro(paths, BEHIND_A_DEVICE, "--shell", typed="nproc\n")
     assert "pass: Nothing was too short" in done.stdout
 
 
-def test_key_that_leaves_the_shell_ends_all_processes(
-    paths: Paths, demonstration: FinishedRun, tmp_path: Path
+def test_key_that_leaves_the_shell_ends_the_cell(
+    paths: Paths, convicted: Words, tmp_path: Path
 ) -> None:
-    leave_shell(paths, tmp_path / "left", "--from", str(demonstration.out))
+    leave_shell(paths, tmp_path / "left", *convicted)
 
 
 def leave_shell(paths: Paths, out: Path, *cell: str) -> None:
@@ -181,9 +174,7 @@ def test_gdb_stops_in_the_delay_function_with_its_callers(paths: Paths, smoke: F
     assert "flash_wait_us" in done.stdout
 
 
-def test_gdb_of_a_stripped_program_stops_in_the_delay_function(
-    paths: Paths, smoke: FinishedRun
-) -> None:
+def test_gdb_finds_the_delay_function_without_symbols(paths: Paths, smoke: FinishedRun) -> None:
     commands = "continue\nprint $edi\nkill\nquit\n"
     done = repro(paths, "--from", str(smoke.out), STRIPPED, "--gdb", typed=commands, codes=(4,))
     assert re.search(r"^Breakpoint \d, 0x\w+ in \?\? \(\)", done.stdout, re.M), done.stdout
@@ -198,9 +189,7 @@ def test_subject_ends_its_job_when_gdb_continues(paths: Paths, smoke: FinishedRu
 
 @pytest.mark.long("six starts of a minute each; quick: over TCP, tests/rig/test_guest_image.py")
 @pytest.mark.parametrize("start", range(6))
-def test_subject_on_a_tty_ends_its_job_under_gdb(
-    paths: Paths, smoke: FinishedRun, start: int
-) -> None:
+def test_subject_on_a_tty_ends_its_job_in_gdb(paths: Paths, smoke: FinishedRun, start: int) -> None:
     cell = ("--from", str(smoke.out), "tty.bundled*")
     done = repro(paths, *cell, "--gdb", typed="delete\ncontinue\n")
     assert "exited normally" in done.stdout, start
@@ -215,11 +204,11 @@ def test_gdb_in_the_host_lane_has_the_symbols_of_the_subject(paths: Paths) -> No
 
 @pytest.mark.parametrize("look", [[], ["--gdb"]])
 def test_interrupted_repro_leaves_no_process(
-    paths: Paths, demonstration: FinishedRun, tmp_path: Path, look: list[str]
+    paths: Paths, convicted: Words, tmp_path: Path, look: list[str]
 ) -> None:
     out = tmp_path / "ended"
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    words = ("--from", str(demonstration.out), "--out", str(out), *look)
+    words = (*convicted, "--out", str(out), *look)
     process = subprocess.Popen(
         rig_command(paths, "repro", *words),
         stdin=subprocess.PIPE,
@@ -235,11 +224,9 @@ def test_interrupted_repro_leaves_no_process(
     assert processes_told(out) == {}
 
 
-def test_printed_commands_start_a_guest_that_runs_the_cell(
-    paths: Paths, demonstration: FinishedRun, tmp_path: Path
-) -> None:
+def test_printed_commands_run_the_cell(paths: Paths, convicted: Words, tmp_path: Path) -> None:
     out = tmp_path / "dry"
-    done = repro(paths, "--from", str(demonstration.out), "--dry-run", "--out", str(out))
+    done = repro(paths, *convicted, "--dry-run", "--out", str(out))
     command, _, monitor = done.stdout.partition("# what the rig says")
     assert not (out / "results.json").exists()
     words = [line for line in monitor.splitlines()[1:] if line and not line.startswith("#")]

@@ -30,9 +30,7 @@ INCONCLUSIVE = 4
 FAST_CORE = "Cpus_allowed_list:\t1"
 
 
-def test_shell_runs_in_the_slow_guest_and_the_subject_starts_after_it(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_subject_starts_after_the_shell_in_the_slow_guest(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "shell"
     typed = "grep -c processor /proc/cpuinfo\ngrep Cpus_allowed_list /proc/self/status\n"
     done = repro(
@@ -48,9 +46,7 @@ def test_shell_runs_in_the_slow_guest_and_the_subject_starts_after_it(
     assert f"kept: {out / cell.id}" in done.stdout
 
 
-def test_key_that_leaves_the_shell_ends_all_processes_of_a_live_cell(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_key_that_leaves_the_shell_ends_a_live_cell(paths: Paths, tmp_path: Path) -> None:
     leave_shell(paths, tmp_path / "left", *BUNDLED)
 
 
@@ -70,16 +66,12 @@ def test_gdb_debugs_the_process_that_the_cell_moves(paths: Paths, tmp_path: Path
 
 
 @pytest.mark.long("gdb over a serial line; quick: over TCP")
-def test_subject_on_the_second_serial_line_ends_its_job_under_gdb_on_the_first(
-    paths: Paths,
-) -> None:
+def test_gdb_and_the_subject_use_different_serial_lines(paths: Paths) -> None:
     done = repro(paths, *SERIAL, "--gdb", typed="delete\ncontinue\n", codes=(0, INCONCLUSIVE))
     assert "exited normally" in done.stdout, done.stdout
 
 
-def test_printed_commands_start_a_live_guest_that_runs_the_cell(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_printed_commands_run_the_live_cell(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "dry"
     done = repro(paths, *BUNDLED, "--dry-run", "--out", str(out))
     assert not (out / "results.json").exists()

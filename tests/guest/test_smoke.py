@@ -45,15 +45,11 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(smoke: Finis
 
 
 @pytest.mark.parametrize("subject", WITHOUT_CALIBRATION)
-def test_demonstration_acquits_subjects_without_a_calibrated_loop(
-    smoke: FinishedRun, subject: str
-) -> None:
+def test_demonstration_acquits_other_subjects(smoke: FinishedRun, subject: str) -> None:
     assert smoke.cell("demonstration", subject).verdict is Verdict.PASS
 
 
-def test_siblings_run_during_the_calibration_and_stop_after_the_connection(
-    smoke: FinishedRun,
-) -> None:
+def test_siblings_run_during_the_calibration_and_stop_after_it(smoke: FinishedRun) -> None:
     cell = smoke.cell("demonstration", "debian:bookworm")
     events = read_events(smoke.out / cell.id)
     times = [
@@ -66,9 +62,7 @@ def test_siblings_run_during_the_calibration_and_stop_after_the_connection(
     assert times[2] - times[1] > NS_PER_S  # The subject calibrates between its start and accept.
 
 
-def test_each_canary_is_convicted_by_its_witness_and_its_control_is_acquitted(
-    smoke: FinishedRun,
-) -> None:
+def test_canaries_are_convicted_and_controls_acquitted(smoke: FinishedRun) -> None:
     for witness, name, control in (
         (Witness.DELAY, "bus", "bundled"),
         (Witness.CHIP, "chip", "control:chip"),
@@ -91,9 +85,7 @@ def test_each_delay_is_recorded_with_its_source_line_and_duration(smoke: Finishe
     assert all((call.seen_ns or 0) >= call.requested_ns for call in delays.calls)
 
 
-def test_emulator_has_the_right_image_after_each_write_that_passed(
-    smoke: FinishedRun, paths: Paths
-) -> None:
+def test_chip_has_the_right_image_after_each_write(smoke: FinishedRun, paths: Paths) -> None:
     chips = read_chips(paths.checkout)
     written = [cell for cell in smoke.results.cells if cell.verdict is Verdict.PASS]
     assert len(written) > 5
@@ -105,9 +97,7 @@ def test_emulator_has_the_right_image_after_each_write_that_passed(
         assert wrong_granules(cell, chips[cell.chip], sparse) == []
 
 
-def test_each_cell_states_what_it_judged_or_why_not_and_its_phases_add_up(
-    smoke: FinishedRun,
-) -> None:
+def test_each_cell_has_its_witnesses_and_its_phases_add_up(smoke: FinishedRun) -> None:
     for cell in smoke.results.cells:
         assert cell.judged or cell.unjudged, cell.id
         if cell.judged:

@@ -52,9 +52,7 @@ def test_program_of_a_package_is_convicted_by_path_and_under_another_name(
     assert ours.evidence == theirs.evidence
 
 
-def test_path_subject_without_its_library_is_bad_input_that_names_the_library(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_path_subject_without_its_library_is_bad_input(paths: Paths, tmp_path: Path) -> None:
     build = ["gcc", "-x", "c", "-", "-o"]
     library, program = tmp_path / "libneeded.so", tmp_path / "flashrom"
     subprocess.run(
@@ -73,9 +71,7 @@ def test_path_subject_without_its_library_is_bad_input_that_names_the_library(
     assert not (tmp_path / "out").exists()
 
 
-def test_cell_with_the_dummy_programmer_of_a_subject_is_skipped_with_a_reason(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_dummy_programmer_of_a_subject_is_skipped(paths: Paths, tmp_path: Path) -> None:
     run = run_plan(paths, tmp_path / "out", "--plan", write_plan(tmp_path, DUMMY_PLAN))
     assert run.exit_code == ExitCode.SKIPPED, run.output
     skipped = run.cell("dummy", "debian:trixie")
@@ -136,9 +132,7 @@ def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
     return run_plan(paths, folder / "out", "--plan", file)
 
 
-def test_subject_that_never_ends_is_hung_after_ten_minutes_of_virtual_time(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "pause()")
     (found,) = run.results.cells
     assert found.verdict is Verdict.HUNG, run.output
@@ -146,9 +140,7 @@ def test_subject_that_never_ends_is_hung_after_ten_minutes_of_virtual_time(
     assert found.time_ns.total >= 600_000_000_000
 
 
-def test_failed_subject_is_op_failed_with_its_output_as_the_reason(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_failed_subject_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, 'puts("no programmer, no luck"); return 3')
     (found,) = run.results.cells
     assert found.verdict is Verdict.OP_FAILED, run.output
@@ -156,9 +148,7 @@ def test_failed_subject_is_op_failed_with_its_output_as_the_reason(
     assert "no programmer, no luck" in found.reason
 
 
-def test_subject_that_exits_with_0_and_wrote_nothing_is_corrupt(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_subject_that_passes_without_a_write_is_corrupt(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "(void)0")
     (found,) = run.results.cells
     assert found.verdict is Verdict.CORRUPT, run.output

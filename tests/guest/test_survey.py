@@ -71,9 +71,7 @@ def test_calls_of_a_stripped_program_are_counted_and_output_and_page_name_the_ad
     assert line in (surveyed / "out" / "survey.html").read_text(encoding="utf-8")
 
 
-def test_gaps_on_the_bus_are_bounds_of_the_waits_and_the_page_says_so(
-    survey: Survey, surveyed: Path
-) -> None:
+def test_gaps_on_the_bus_are_bounds_of_the_waits(survey: Survey, surveyed: Path) -> None:
     bounds = [each for each in survey.bus if each.subject == STRIPPED]
     assert {each.chip for each in bounds} == {"W25Q128JV", "GD25Q16C"}
     assert all(each.at_most_ns >= each.above_service_ns >= 0 for each in bounds)

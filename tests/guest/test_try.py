@@ -26,9 +26,7 @@ def run_try(
     return done
 
 
-def test_one_cell_is_shown_with_its_figures_and_leaves_no_file(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_one_cell_shows_its_figures_and_leaves_no_file(paths: Paths, tmp_path: Path) -> None:
     program = paths.flashrom_build / "flashrom"
     done = run(*rig_command(paths, "try", str(program), *SMALL), cwd=tmp_path)
     skip_if_refused(done.returncode, done.stderr)
@@ -58,9 +56,7 @@ def evidence(output: str) -> list[str]:
     return lines
 
 
-def test_two_values_of_two_options_make_four_cells_and_canaries_run_with_them(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_two_values_of_two_options_make_four_cells(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "out"
     values = ("--mips", "250,62", "--job", "erase", "--job", "write", "--canaries")
     done = run_try(paths, "bundled", *SMALL, *values, "--out", str(out))
@@ -70,9 +66,7 @@ def test_two_values_of_two_options_make_four_cells_and_canaries_run_with_them(
     assert "\ntoo_short" not in done.stdout
 
 
-def test_faults_of_the_flashrom_to_compare_with_do_not_change_the_exit_code(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_faults_of_the_other_flashrom_fail_nothing(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "out"
     short = str(paths.flashrom_build / "flashrom-short")
     done = run_try(paths, "bundled", "--against", short, *SMALL, "--out", str(out))
@@ -92,9 +86,7 @@ def test_tried_cell_is_repeated_and_shrunk_from_its_folder(paths: Paths, tmp_pat
     assert launch(paths, "shrink", *words).returncode == ExitCode.UNSAFE
 
 
-def test_calibrated_loop_is_convicted_if_siblings_were_busy_during_its_calibration(
-    paths: Paths,
-) -> None:
+def test_loop_calibrated_beside_busy_siblings_is_convicted(paths: Paths) -> None:
     hazards = ("--cores", "4", "--mips", "62", "--hazard", "low-res-timers+busy-siblings")
     done = run_try(paths, "debian:bookworm", "--region", "4", *hazards, code=ExitCode.UNSAFE)
     assert "asked for: 1.000000 s" in done.stdout

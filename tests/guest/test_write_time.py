@@ -60,9 +60,7 @@ def test_subject_ends_without_waiting_for_the_records_of_the_emulator(run: Finis
     assert ended.t_ns - last.reply_ns < 10_000_000
 
 
-def test_part_slower_than_its_datasheet_fails_the_job_without_a_conviction(
-    run: FinishedRun,
-) -> None:
+def test_part_slower_than_its_datasheet_is_no_conviction(run: FinishedRun) -> None:
     assert run.cell("worn", "bundled").verdict is Verdict.OP_FAILED, run.output
     assert run.exit_code == ExitCode.PASS, run.output
 

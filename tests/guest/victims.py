@@ -19,7 +19,7 @@ from tests.rig.processes import parent_of, processes_told
 LIMIT_S = 300
 GUEST = "qemu-system"
 LOOK_AGAIN_S = 0.02
-QUIET_LOOKS = 10
+QUIET_LOOKS = 50
 PAUSE_S = 0.3
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGSTOP, SIGKILL")
 RESUMES_MAX = 3
@@ -70,8 +70,21 @@ class VictimRun:
         assert [str(path) for path in self.scratch.rglob("*")] == []
 
     def processes(self) -> dict[int, str]:
-        """Returns the command lines of all processes of this run, by their ids."""
-        return processes_of(self.folder)
+        """Returns the command lines of the run's processes, by their ids.
+
+        They have the folder in their arguments, variables or working folder.
+        """
+        needle, found = os.fsencode(str(self.folder)), {}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_bytes()
+                text = words + b"\0" + (process / "environ").read_bytes()
+                text += os.fsencode((process / "cwd").readlink())
+            except OSError:
+                continue
+            if needle in text and int(process.name) != os.getpid():
+                found[int(process.name)] = words.replace(b"\0", b" ").decode(errors="replace")
+        return found
 
     def victim(self, name: str) -> int:
         """Waits for a process of that name, and returns its id.
@@ -121,21 +134,6 @@ def assert_whole(out: Path) -> None:
 def _is(name: str, words: str) -> bool:
     """Returns True if the arguments start that program; a QEMU must run a guest."""
     return name in words.split(" ")[0] and (name != GUEST or " -name " in words)
-
-
-def processes_of(mark: Path) -> dict[int, str]:
-    """Returns other processes with the path in their arguments, variables or working folder."""
-    needle, found = os.fsencode(str(mark)), {}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes()
-            text = words + b"\0" + (process / "environ").read_bytes()
-            text += os.fsencode((process / "cwd").readlink())
-        except OSError:
-            continue
-        if needle in text and int(process.name) != os.getpid():
-            found[int(process.name)] = words.replace(b"\0", b" ").decode(errors="replace")
-    return found
 
 
 def send_signals(process: int, names: str) -> None:

@@ -69,6 +69,13 @@ def image(tmp_path: Path) -> Path:
     return path
 
 
+def passed(port: int, *words: str | Path) -> str:
+    """Runs our flashrom, which must pass; returns its output."""
+    done = flashrom(port, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> None:
     """Checks that flashrom failed, with those messages on standard error."""
     assert done.returncode == 1, done.stdout + done.stderr
@@ -76,21 +83,15 @@ def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> Non
         assert message in done.stderr
 
 
-def test_regions_with_files_need_no_file_of_the_chip(
-    tmp_path: Path, layout: Path, boot: Path
-) -> None:
+def test_regions_with_files_need_no_image(tmp_path: Path, layout: Path, boot: Path) -> None:
     with emulator(CHIP, "zero", tmp_path) as port:
-        done = flashrom(port, "-w", "-l", layout, "-i", f"boot:{boot}")
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", "-l", layout, "-i", f"boot:{boot}")
     held = (tmp_path / "after.img").read_bytes()
     assert held == boot.read_bytes() + b"\xff" * (CHIP_BYTES - BOOT_BYTES)
 
     got_boot, got_rest = tmp_path / "got-boot", tmp_path / "got-rest"
     with emulator(CHIP, "zero", tmp_path, before=held) as port:
-        done = flashrom(
-            port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}"
-        )
-    assert done.returncode == 0, done.stderr
+        passed(port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}")
     assert got_boot.read_bytes() + got_rest.read_bytes() == held
 
 
@@ -98,8 +99,7 @@ def test_region_without_a_file_is_written_from_the_file_of_the_chip(
     tmp_path: Path, layout: Path, boot: Path, image: Path
 ) -> None:
     with emulator(CHIP, "zero", tmp_path) as port:
-        done = flashrom(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
     held = (tmp_path / "after.img").read_bytes()
     assert held == boot.read_bytes() + image.read_bytes()[BOOT_BYTES:]
 
@@ -179,7 +179,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("fault", MESSAGES)
-def test_link_lost_during_a_write_reports_the_state_of_the_chip(
+def test_link_lost_in_a_write_reports_the_damaged_range(
     chip: int, image: Path, fault: Fault
 ) -> None:
     with faulty_link(chip, FaultyOperation(fault=fault, opcode=PAGE_PROGRAM, nth=3)) as port:
@@ -198,14 +198,11 @@ def test_write_repeated_after_a_lost_link_succeeds(tmp_path: Path, image: Path) 
     held = (tmp_path / "after.img").read_bytes()
     assert held[: 99 * 256] == image.read_bytes()[: 99 * 256]
     with emulator(CHIP, "zero", tmp_path, before=held) as port:
-        done = flashrom(port, "-w", image)
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", image)
     assert (tmp_path / "after.img").read_bytes() == image.read_bytes()
 
 
-def test_link_lost_before_a_write_reports_that_the_chip_is_unchanged(
-    chip: int, image: Path
-) -> None:
+def test_link_lost_before_a_write_reports_an_unchanged_chip(chip: int, image: Path) -> None:
     with faulty_link(chip, FaultyOperation(fault=Fault.HANG_UP, opcode=READ, nth=2)) as port:
         done = flashrom(port, "-w", image)
     assert_failed(done, "hung up", "Nothing was erased or written")
@@ -218,13 +215,10 @@ def test_lost_page_fails_the_verification(chip: int, image: Path) -> None:
     assert "Erase/write done." in done.stdout
 
 
-def test_lost_page_is_not_noticed_without_verification(
-    chip: int, layout: Path, image: Path
-) -> None:
+def test_lost_page_passes_without_verification(chip: int, layout: Path, image: Path) -> None:
     with faulty_link(chip, FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=5)) as port:
-        done = flashrom(port, "-n", "-l", layout, "-i", "boot", "-w", image)
-    assert done.returncode == 0
-    assert "Verifying" not in done.stdout
+        output = passed(port, "-n", "-l", layout, "-i", "boot", "-w", image)
+    assert "Verifying" not in output
 
 
 @pytest.mark.parametrize("nth", [1, 9])
@@ -253,11 +247,10 @@ def test_invalid_command_line_exits_with_2(tmp_path: Path) -> None:
 
 
 def test_log_file_has_more_than_the_screen(chip: int, tmp_path: Path, image: Path) -> None:
-    done = flashrom(chip, "-w", image, "-o", tmp_path / "log")
-    assert done.returncode == 0
+    output = passed(chip, "-w", image, "-o", tmp_path / "log")
     log = (tmp_path / "log").read_text()
     assert "0 erases" in log
-    assert "0 erases" not in done.stdout
+    assert "0 erases" not in output
     assert "Verifying flash... VERIFIED." in log
 
 
@@ -294,9 +287,7 @@ def run_on_a_terminal(port: int, *words: str | Path) -> str:
     return sent.decode()
 
 
-def test_progress_on_a_terminal_is_overwritten_by_the_next_output(
-    chip: int, tmp_path: Path
-) -> None:
+def test_progress_on_a_terminal_is_overwritten_by_output(chip: int, tmp_path: Path) -> None:
     sent = run_on_a_terminal(chip, "-r", tmp_path / "out")
     shown = re.findall(r"([ \d]{3}%)\x08{4}", sent)
     assert shown[0] == "  0%"
@@ -333,7 +324,7 @@ def test_no_progress_is_left_on_the_screen_after_a_write(tmp_path: Path, image: 
         ("-r", "some", set()),  # Bash itself completes files.
     ],
 )
-def test_word_is_completed_from_the_lists_of_the_program(
+def test_completion_offers_what_the_program_lists(
     before: str, word: str, offered: set[str]
 ) -> None:
     call = '. "$0"; compopt() { :; }; _flashrom "$1" "$2" "$3"; printf "%s\\n" "${COMPREPLY[@]}"'
