@@ -4,7 +4,6 @@
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -21,36 +20,28 @@ TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
 """The source trees of the page; the build of each copies one of our programs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
-    """A section of the page: its commands and their exit codes."""
-
-    name: str
-    commands: tuple[tuple[str, int], ...]
-
-
-def users() -> list[User]:
-    """Returns the users of the page in its order."""
+def commands_by_user() -> dict[str, list[tuple[str, int]]]:
+    """Returns the commands of each section of the page, with their exit codes."""
     sections = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
-    return [
-        User(
-            name=re.findall(r"\w+", section)[1],
-            commands=tuple(
-                (line["words"], int(line["code"] or 0)) for line in LINE.finditer(section)
-            ),
-        )
+    return {
+        re.findall(r"\w+", section)[1]: [
+            (line["words"], int(line["code"] or 0)) for line in LINE.finditer(section)
+        ]
         for section in sections
-    ]
+    }
+
+
+USERS = commands_by_user()
 
 
 def test_page_has_commands_for_each_user() -> None:
-    assert [user.name for user in users()] == ["maintainer", "pipeline", "packager"]
-    assert min(len(user.commands) for user in users()) >= 4
+    assert [*USERS] == ["maintainer", "pipeline", "packager"]
+    assert min(map(len, USERS.values())) >= 4
 
 
-@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
-def test_each_command_of_the_page_uses_only_existing_options(user: User) -> None:
-    for line, _ in user.commands:
+@pytest.mark.parametrize("user", USERS)
+def test_each_command_of_the_page_uses_only_existing_options(user: str) -> None:
+    for line, _ in USERS[user]:
         program, *words = line.split()
         if program == "rig/rig":
             command = main.commands[words[0]]
@@ -73,14 +64,14 @@ def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long("sets up a checkout and runs 13 commands: 2 minutes; quick: the options")
-@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
+@pytest.mark.parametrize("user", USERS)
 def test_commands_of_the_page_give_their_exit_codes_in_a_fresh_checkout(
-    paths: Paths, checkout: Path, user: User
+    paths: Paths, checkout: Path, user: str
 ) -> None:
-    transcript = paths.state / "tests" / "three-users" / f"{user.name}.txt"
+    transcript = paths.state / "tests" / "three-users" / f"{user}.txt"
     transcript.parent.mkdir(parents=True, exist_ok=True)
     output = ""
-    for line, code in user.commands:
+    for line, code in USERS[user]:
         done = run_line(checkout, line, {"XDG_DATA_HOME": str(checkout.parent / "data")})
         output += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
         transcript.write_text(output, encoding="utf-8")
