@@ -46,7 +46,7 @@ from .conftest import (
 
 BOOT_LIMIT_S = 120
 BOOTED_AGREES_TO = 0.01
-BURNERS = 3
+BUSY_LOOPS = 3
 CPU_THREAD = "ALL CPUs/TCG"
 NUDGE_S = 0.05
 NUDGE_PAUSE_S = 0.00002
@@ -58,7 +58,7 @@ REPEATS, REPEATS_LIMIT_S = 100, 10_800
 @pytest.fixture
 def load() -> Iterator[None]:
     """Loads this machine with busy loops during a test, for 120 s at most."""
-    with busy_loops(BURNERS, limit_s=120):
+    with busy_loops(BUSY_LOOPS, limit_s=120):
         yield
 
 

@@ -4,7 +4,7 @@
 import time
 from collections.abc import Callable
 
-LOOK_AGAIN_S = 0.02
+LOOK_AGAIN_S = 0.01
 
 
 def wait_until(condition: Callable[[], object], failure: str, limit_s: float) -> None:
