@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options and fixtures of all Python tests: the quick tier, and runs that enter no history."""
+"""Options, marks and fixtures of all Python tests."""
 
 import os
 import signal
@@ -13,15 +13,15 @@ Bound = Callable[[str], int]
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD)
 
 MARKERS = (
-    "long(reason): takes long for being long; left to `tests/run --all`",
-    "alone(reason): real time: no other test may run beside it; layer `live`",
-    "bounds(NAME=(quick, whole)): how far the test goes in each tier, by the fixture `bound`",
+    "long(reason): takes long; only `tests/run --all` runs it",
+    "alone(reason): runs in real time, so no other test may run beside it; layer `live`",
+    "bounds(NAME=(quick, all)): a number for each tier, which the fixture `bound` looks up",
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--quick`. Without it all tests run, to their larger bounds."""
-    about = "the quick tier: no test marked `long`, and the shorter of two bounds"
+    """Adds `--quick`. Without it all tests run, with their larger bounds."""
+    about = "the quick tier: no test marked `long`, and the smaller bounds"
     parser.addoption("--quick", action="store_true", help=about)
 
 
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Registers the marks; lets tests run without a sandbox where the machine has none."""
     for line in MARKERS:
         config.addinivalue_line("markers", line)
-    if missing_confinement():  # test_confinement.py explains it
+    if missing_confinement():  # see test_confinement.py
         os.environ[UNCONFINED_VARIABLE] = "1"
 
 
@@ -37,9 +37,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselects the long tests."""
     if not config.getoption("--quick"):
         return
-    left_out = [item for item in items if item.get_closest_marker("long")]
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=left_out)
+    long_tests = [item for item in items if item.get_closest_marker("long")]
+    items[:] = [item for item in items if item not in long_tests]
+    config.hook.pytest_deselected(items=long_tests)
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def bound(request: pytest.FixtureRequest) -> Bound:
 
 
 @pytest.fixture(autouse=True)
-def _signals_stay_as_they_are() -> Iterator[None]:
-    """Fails a test that leaves another action for a signal: a later test might die of that."""
+def _signal_handlers_are_restored() -> Iterator[None]:
+    """Fails a test that leaves a signal handler changed, which could end a later test."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
     changed = [number for number in SIGNALS if signal.getsignal(number) != before[number]]
@@ -63,7 +63,7 @@ def _signals_stay_as_they_are() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_history_but_a_tests_own() -> Iterator[None]:
+def _no_history_by_default() -> Iterator[None]:
     """Keeps the runs that tests start out of the user's history."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, NONE)

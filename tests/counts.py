@@ -40,11 +40,11 @@ def main() -> None:
     pages = {name: text for name, text in files.items() if name.endswith(".md")}
     product = {name: text for name, text in files.items() if name.startswith(PRODUCT)}
     tests = {name: text for name, text in files.items() if name.startswith("tests/")}
-    for what, some in (("product", product), ("tests", tests), ("documents", pages)):
-        print(f"{what:10} {sum(text.count(chr(10)) for text in some.values()):7} lines")
+    for name, texts in (("product", product), ("tests", tests), ("documents", pages)):
+        print(f"{name:10} {sum(text.count(chr(10)) for text in texts.values()):7} lines")
     print(f"{'files':10} {len(files):7}")
     print(f"{'pages':10} {len(pages):7}, {sum(len(text.split()) for text in pages.values())} words")
-    found = sorted(each for name, text in files.items() for each in functions(name, text))
+    found = sorted(size for name, text in files.items() for size in functions(name, text))
     print(
         f"{'functions':10} {len(found):7}, median {median(lines for lines, _ in found):.0f} lines"
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Changes functions of the Python package in one place at a time, and checks that a test fails.
 
-It is a program, and the plugin of pytest that it starts. The tests run once, to learn which of them
-call which function. Then each change gets a fork, in which the function's code is replaced and
-those tests run. No file is changed. Code outside of functions is not tried.
+The program starts pytest with a plugin. First all tests run once, to record which functions they
+call. Then each change gets a process, in which the code of the function is replaced and the tests
+that call it run. No file is changed. Code outside functions is not changed.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class Mutant:
         return source[: self.start] + self.text.encode() + source[self.end :]
 
     def shown(self) -> str:
-        """Returns the place and the change as one line."""
+        """Returns the place and the change in one line."""
         old = (CHECKOUT / self.path).read_bytes()[self.start : self.end].decode()
         return " ".join(f"{self.path}:{self.line}: {old} -> {self.text}".split())
 
@@ -147,7 +147,7 @@ def codes_in(code: CodeType) -> dict[tuple[str, int], CodeType]:
 
 
 def changed_code(mutant: Mutant) -> tuple[CodeType, CodeType] | None:
-    """Returns the outermost function that differs, before and after; None if none does."""
+    """Returns the outermost function that differs, before and after; None if there is none."""
     path = CHECKOUT / mutant.path
     try:
         after = codes_in(compile(mutant.applied(), str(path), "exec", dont_inherit=True))
@@ -185,18 +185,18 @@ class Plugin:
         return True
 
     def learn(self, items: list[pytest.Item]) -> None:
-        """Runs each test, and notes the functions that it calls and its time."""
+        """Runs each test; records the functions that it calls and its duration."""
         calls = set[CodeType]()
 
-        def note(frame: FrameType, event: str, _argument: Any) -> None:
+        def record(frame: FrameType, event: str, _argument: Any) -> None:
             if event == "call" and frame.f_code.co_filename.startswith(self.folders):
                 calls.add(frame.f_code)
 
         for item, following in zip(items, [*items[1:], None], strict=True):
             calls.clear()
             began_s = time.monotonic()
-            threading.setprofile(note)
-            sys.setprofile(note)
+            threading.setprofile(record)
+            sys.setprofile(record)
             reports = runtestprotocol(item, nextitem=following, log=False)
             sys.setprofile(None)
             took_s = time.monotonic() - began_s
@@ -240,11 +240,9 @@ class Plugin:
 
 def fails(old: CodeType, new: CodeType, tests: list[pytest.Item]) -> int:
     """Replaces the code, and runs the tests; returns 1 if one fails, else 0."""
-    functions = [
-        it for it in gc.get_objects() if isinstance(it, FunctionType) and it.__code__ == old
-    ]
-    for function in functions:
-        function.__code__ = new
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__ == old:
+            function.__code__ = new
     for test, following in zip(tests, [*tests[1:], None], strict=True):
         if any(report.failed for report in runtestprotocol(test, nextitem=following, log=False)):
             return 1
@@ -255,7 +253,9 @@ def main() -> int:
     """Starts pytest with the plugin."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="+", help="a folder of the package")
-    parser.add_argument("--tests", nargs="+", default=["tests/rig"], help="what pytest may run")
+    parser.add_argument(
+        "--tests", nargs="+", default=["tests/rig"], help="files or folders of tests"
+    )
     parser.add_argument("--count", type=int, default=300, help="how many changes are tried")
     parser.add_argument("--seed", type=int, default=1, help="draws other changes")
     about = "the output of an earlier run: only the changes that it names are tried"

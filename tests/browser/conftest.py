@@ -14,7 +14,7 @@ from delayrig.features.report.document import document_of, write_document
 from delayrig.features.report.source import read_sources, with_facts
 from delayrig.features.survey.page import survey_page
 from delayrig.features.threshold.page import threshold_page
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.rig.answered import make_answer, make_proposal, make_survey
 from tests.rig.many_cells import keep_many
@@ -24,28 +24,28 @@ from tests.rig.reported import keep_calls, keep_gate, keep_large_gate, keep_run
 SCHEMES = ("light", "dark")
 REPORTS = ("run", "runs", "gate", "gate-24", "results", "many")
 ANSWERS = ("latency", "latency-live", "threshold", "survey", "proposal")
-GRAVE = ("serious", "critical")
-OPEN_ALL = "document.querySelectorAll('details').forEach((each) => each.open = true)"
+SERIOUS = ("serious", "critical")
+OPEN_ALL = "document.querySelectorAll('details').forEach((details) => details.open = true)"
 MANY = 5200
 """More cells than one page lists."""
 NARROW, PHONE, WIDE = 320, 400, 1280
 HEIGHT = 900
-_OTHER_WAY_ROUND = pytest.mark.long("both widths in both schemes; quick: each of them once")
+_BOTH_SCHEMES = pytest.mark.long("both widths in both schemes; quick: each of them once")
 WIDTH_AND_SCHEME = (
     (PHONE, SCHEMES[0]),
     (WIDE, SCHEMES[1]),
-    pytest.param(PHONE, SCHEMES[1], marks=_OTHER_WAY_ROUND),
-    pytest.param(WIDE, SCHEMES[0], marks=_OTHER_WAY_ROUND),
+    pytest.param(PHONE, SCHEMES[1], marks=_BOTH_SCHEMES),
+    pytest.param(WIDE, SCHEMES[0], marks=_BOTH_SCHEMES),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """An opened page, with its errors and requests."""
+    """An opened page, its requests, and the messages on its console."""
 
     page: Page
     requests: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     keep_gate(top / "gate")
     keep_large_gate(top / "gate-24")
     keep_many(top / "many", MANY)
-    made = {
+    reports = {
         "run": [top / "one"],
         "runs": [top / "one", top / "two"],
         "stripped": [top / "stripped"],
@@ -81,7 +81,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "results": [top / "one" / "results.json"],
         "many": [top / "many" / "results.json"],
     }
-    for name, paths in made.items():
+    for name, paths in reports.items():
         sources = with_facts(read_sources(paths), jobs=1, done=lambda: None)
         place = top / f"{name}.html"
         write_document(document_of(sources, name=place.name), place)
@@ -96,7 +96,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     for name, content in answers.items():
         (top / f"{name}.html").write_bytes(content)
-    return {name: top / f"{name}.html" for name in (*made, *answers)}
+    return {name: top / f"{name}.html" for name in (*reports, *answers)}
 
 
 Opener = Callable[..., Opened]
@@ -117,13 +117,9 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
         )
         contexts.append(context)
         opened = Opened(page=context.new_page())
-
-        def asked(request: Request) -> None:
-            opened.requests.append(request.url)
-
-        opened.page.on("request", asked)
-        opened.page.on("console", lambda said: opened.complaints.append(said.text))
-        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened.page.on("console", lambda message: opened.messages.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.messages.append(str(error)))
         opened.page.goto(pages[name].as_uri() + at)
         return opened
 
@@ -132,10 +128,10 @@ def open_page(browser: Browser, pages: dict[str, Path]) -> Iterator[Opener]:
         context.close()
 
 
-def grave_faults(page: Page) -> dict[str, str]:
-    """Returns what keeps people from reading the page, each with a place where it does."""
+def axe_faults(page: Page) -> dict[str, str]:
+    """Returns the serious violations that axe finds: each rule with an element that breaks it."""
     found = Axe().run(page).response["violations"]
-    return {each["id"]: each["nodes"][0]["html"] for each in found if each["impact"] in GRAVE}
+    return {fault["id"]: fault["nodes"][0]["html"] for fault in found if fault["impact"] in SERIOUS}
 
 
 def too_wide_at(page: Page, widths: Iterable[int]) -> list[tuple[int, int]]:

@@ -7,29 +7,26 @@ from tests.browser.conftest import (
     ANSWERS,
     NARROW,
     OPEN_ALL,
-    SCHEMES,
     WIDTH_AND_SCHEME,
     Opener,
-    grave_faults,
+    axe_faults,
 )
 
 CHARTS = {"latency": 7, "latency-live": 9, "threshold": 1, "survey": 1, "proposal": 1}
-COLOURS = """[...document.querySelectorAll('svg path, svg text')]
-    .map((each) => getComputedStyle(each).fill + getComputedStyle(each).stroke)"""
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
 @pytest.mark.parametrize("name", ANSWERS)
-def test_checker_of_accessibility_finds_nothing_grave_in_answers(
+def test_axe_finds_no_serious_fault_in_an_answer(
     open_page: Opener, name: str, width: int, scheme: str
 ) -> None:
     page = open_page(name, scheme=scheme, width=width).page
     page.evaluate(OPEN_ALL)
-    assert grave_faults(page) == {}
+    assert axe_faults(page) == {}
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_answer_is_whole_without_javascript(open_page: Opener, name: str) -> None:
+def test_answer_works_without_javascript(open_page: Opener, name: str) -> None:
     page = open_page(name, script=False).page
     assert page.locator("svg.chart").count() == CHARTS[name]
     assert page.locator("main table").count() >= 1
@@ -41,9 +38,7 @@ def test_answer_is_whole_without_javascript(open_page: Opener, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_every_chart_of_an_answer_has_a_name_a_description_and_a_table(
-    open_page: Opener, name: str
-) -> None:
+def test_each_chart_has_a_name_a_description_and_a_table(open_page: Opener, name: str) -> None:
     page = open_page(name).page
     count = CHARTS[name]
     assert page.locator("svg.chart").count() == count
@@ -51,46 +46,27 @@ def test_every_chart_of_an_answer_has_a_name_a_description_and_a_table(
     assert page.locator("svg.chart > desc").count() == count
     assert page.locator("figure figcaption").count() == count
     assert page.locator("figure details table").count() == count
-    described = page.locator("svg.chart > desc")
-    said = described.evaluate_all("all => all.map((each) => each.textContent.trim())")
-    assert all(said)
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-def test_charts_of_an_answer_follow_the_scheme(open_page: Opener, name: str) -> None:
-    light, dark = (
-        sorted(open_page(name, scheme=scheme).page.evaluate(COLOURS)) for scheme in SCHEMES
+    descriptions = page.locator("svg.chart > desc").evaluate_all(
+        "all => all.map((each) => each.textContent.trim())"
     )
-    assert light != dark
+    assert all(descriptions)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_links_of_an_answer_lead_through_it(open_page: Opener, name: str) -> None:
-    page = open_page(name).page
-    hrefs = page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
-    ids = page.locator("[id]").evaluate_all("all => all.map((e) => e.id)")
-    assert hrefs
-    assert {href for href in hrefs if href[0] != "#" or href[1:] not in ids} == set()
-    assert len(ids) == len(set(ids))
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-def test_wide_tables_of_an_answer_scroll_by_keys_on_a_narrow_screen(
-    open_page: Opener, name: str
-) -> None:
+def test_keyboard_scrolls_a_table_on_a_narrow_screen(open_page: Opener, name: str) -> None:
     page = open_page(name, width=NARROW).page
     page.evaluate(OPEN_ALL)
-    stuck = page.evaluate(
+    not_focusable = page.evaluate(
         """[...document.querySelectorAll('main *')].filter((each) =>
             each.scrollWidth > each.clientWidth + 1
             && ['auto', 'scroll'].includes(getComputedStyle(each).overflowX)
             && each.tabIndex < 0).map((each) => each.outerHTML.slice(0, 80))"""
     )
-    assert stuck == []
+    assert not_focusable == []
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_paper_an_answer_is_unfolded(open_page: Opener, name: str) -> None:
+def test_printed_answer_is_unfolded_and_has_no_navigation(open_page: Opener, name: str) -> None:
     page = open_page(name).page
     page.emulate_media(media="print")
     assert page.locator("nav").is_hidden()

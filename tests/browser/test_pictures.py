@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each page as a picture in `.rig/tests/pages/`, at the widths of a phone and a desk."""
+"""Saves a picture of each page in `.rig/tests/pages/`, at the widths of a phone and a desktop."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.browser.conftest import WIDTH_AND_SCHEME, Opener
 BYTES_MIN = 10_000
 """The size of an empty page's picture is below this."""
 ATTEMPTS = 3
-"""Chromium itself may fail to draw while its own processes start on a busy machine."""
+"""On a busy machine Chromium may fail to draw while its processes start."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def take_picture(page: Page, picture: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
-def test_each_page_is_kept_as_a_picture(
+def test_picture_of_each_page_is_not_empty(
     open_page: Opener, pages: dict[str, Path], pictures: Path, width: int, scheme: str
 ) -> None:
     for name in pages:

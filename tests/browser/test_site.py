@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site of all documents in a browser: at any width, in both colour schemes, with its search."""
+"""The site of all documents: its layout, both colour schemes, its menu and its search."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +10,14 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import HEIGHT, PHONE, WIDE, WIDTH_AND_SCHEME, grave_faults, too_wide_at
+from tests.browser.conftest import (
+    HEIGHT,
+    PHONE,
+    WIDE,
+    WIDTH_AND_SCHEME,
+    axe_faults,
+    too_wide_at,
+)
 from tests.rig.site import build_site
 
 SAMPLES = (
@@ -32,8 +39,8 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    code, said = build_site(folder)
-    assert code == 0, said
+    code, output = build_site(folder)
+    assert code == 0, output
     return folder
 
 
@@ -58,34 +65,32 @@ def open_site(browser: Browser, *, width: int = WIDE, scheme: str = "light") -> 
 def test_no_page_scrolls_sideways(browser: Browser, site: Path, address: str) -> None:
     page = open_site(browser)
     page.route("**/search/*", lambda route: route.abort())
-    wide = {}
+    too_wide = {}
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)
         page.goto(f"{address}/{name}")
-        wide[str(name)] = too_wide_at(page, [PHONE, WIDE])
+        too_wide[str(name)] = too_wide_at(page, [PHONE, WIDE])
     page.close()
-    assert {name: widths for name, widths in wide.items() if widths} == {}
+    assert {name: widths for name, widths in too_wide.items() if widths} == {}
 
 
 @pytest.mark.parametrize(("width", "scheme"), WIDTH_AND_SCHEME)
-def test_checker_of_accessibility_finds_nothing_grave(
+def test_axe_finds_no_serious_fault(
     browser: Browser, address: str, width: int, scheme: str
 ) -> None:
     page = open_site(browser, width=width, scheme=scheme)
-    grave = {}
+    found = {}
     for name in SAMPLES:
         page.goto(f"{address}/{name}")
-        grave[name] = grave_faults(page)
+        found[name] = axe_faults(page)
     page.close()
-    assert {name: faults for name, faults in grave.items() if faults} == {}
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 @pytest.mark.parametrize("width", [PHONE, WIDE])
-def test_search_finds_a_word_and_leads_to_its_page(
-    browser: Browser, address: str, width: int
-) -> None:
+def test_search_result_leads_to_the_page(browser: Browser, address: str, width: int) -> None:
     page = open_site(browser, width=width)
-    with page.expect_console_message(lambda said: "search ready" in said.text):
+    with page.expect_console_message(lambda message: "search ready" in message.text):
         page.goto(f"{address}/index.html")
     if width == PHONE:
         page.get_by_role("button", name="Toggle navigation").click()
@@ -102,23 +107,21 @@ def test_search_finds_a_word_and_leads_to_its_page(
     page.close()
 
 
-def test_pages_ask_this_server_alone_and_complain_of_nothing(
-    browser: Browser, address: str
-) -> None:
+def test_pages_use_no_other_server_and_log_no_error(browser: Browser, address: str) -> None:
     page = open_site(browser)
-    asked: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     for name in SAMPLES:
         page.goto(f"{address}/{name}")
         page.wait_for_load_state("networkidle")
     page.close()
-    assert asked
-    assert [url for url in asked if not url.startswith((address, "data:"))] == []
+    assert requests
+    assert [url for url in requests if not url.startswith((address, "data:"))] == []
     # The search logs that it is ready.
-    assert [said for said in complaints if not said.startswith("log: ")] == []
+    assert [message for message in messages if not message.startswith("log: ")] == []
 
 
 def test_menu_leads_to_a_page(browser: Browser, address: str) -> None:

@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent / "flood.c"
 
 
 class Flood(StrEnum):
-    """A kind of excess that the program produces."""
+    """A kind of flood."""
 
     OUTPUT = "OUTPUT"
     LINE = "LINE"
@@ -27,8 +27,8 @@ class Flood(StrEnum):
 
 
 def build_flood(flood: Flood, folder: Path) -> Path:
-    """Builds the program, statically linked, so that it runs on any machine; returns its path."""
+    """Builds the program, statically linked, so that it also runs in guests; returns its path."""
     program = folder / f"flood-{flood.lower()}"
-    words = ["gcc", "-O1", "-static", f"-DFLOOD_{flood}", "-o", str(program), str(SOURCE)]
+    words = ["gcc", "-O1", "-static", f'-DFLOOD="{flood}"', "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True)
     return program

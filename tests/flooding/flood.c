@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes flashrom's arguments, prints flashrom's banner, and floods as -DFLOOD_... says. It ends
- * when a write fails, except with FLOOD_STUBBORN.
+ * Takes flashrom's arguments, prints flashrom's banner, and floods what the macro FLOOD names: a
+ * string of the enum in __init__.py. It ends when a write fails, except with "STUBBORN".
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -22,28 +22,9 @@
 /* The rig starts a program only if it contains the part's name. */
 static const char *const volatile part = "W25Q128.V";
 
-static const char *const flood =
-#if defined(FLOOD_OUTPUT)
-	"OUTPUT";
-#elif defined(FLOOD_LINE)
-	"LINE";
-#elif defined(FLOOD_NOPS)
-	"NOPS";
-#elif defined(FLOOD_GARBAGE)
-	"GARBAGE";
-#elif defined(FLOOD_STATUS)
-	"STATUS";
-#elif defined(FLOOD_DEAF)
-	"DEAF";
-#elif defined(FLOOD_STUBBORN)
-	"STUBBORN";
-#else
-	"CONSOLE";
-#endif
-
 static bool is(const char *name)
 {
-	return strcmp(flood, name) == 0;
+	return strcmp(FLOOD, name) == 0;
 }
 
 static int fail(const char *what)
@@ -52,7 +33,7 @@ static int fail(const char *what)
 	exit(1);
 }
 
-/* Connects to @at, which begins with ADDRESS:PORT. */
+/* Connects to the address and port at the start of @at, which is ADDRESS:PORT... */
 static int open_socket(const char *at)
 {
 	struct sockaddr_in there = {.sin_family = AF_INET};
@@ -98,7 +79,7 @@ static int open_programmer(int argc, char *argv[])
 	return fail("no programmer");
 }
 
-/* Fills the buffer with the flood's bytes, which are the same at each start. */
+/* Fills the buffer with the flood's bytes. A fixed seed makes garbage the same in each run. */
 static void fill(uint8_t *bytes, size_t size)
 {
 	static const uint8_t status[8] = {0x13, 1, 0, 0, 1, 0, 0, 0x05};

@@ -31,7 +31,7 @@ static inline void check_erases(const struct flash_chip *chip)
 	}
 }
 
-/* Checks a part about which nothing is known but its SFDP. */
+/* Checks a chip whose facts come from SFDP only. */
 static inline void check_sfdp_chip(const struct flash_chip *chip)
 {
 	check_pages(chip, SPI25_PAGE_BYTES_MAX);
@@ -40,8 +40,8 @@ static inline void check_sfdp_chip(const struct flash_chip *chip)
 	FUZZ_CHECK(chip->erase[chip_erase_count(chip) - 1].block_bytes == chip->size_bytes);
 }
 
-/* Checks a part that reports facts: by SFDP, or the page length of a DataFlash. */
-static inline void check_told_chip(const struct flash_chip *chip)
+/* Checks the facts that the part itself reported: SFDP, or the page length of a DataFlash. */
+static inline void check_described_chip(const struct flash_chip *chip)
 {
 	if (chip->identify == &spi25_sfdp) {
 		check_sfdp_chip(chip);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs a fuzz target if the compiler has no libFuzzer: every input of the corpus, then random
- * changes of them from a seed, up to a number of executions or a time. It does not see the code
- * that an input covers, so it finds less; the corpus makes up for some of that.
+ * changes of them from a seed, up to a number of executions or a time. It does not measure
+ * coverage, so it finds less than libFuzzer; the corpus makes up for some of that.
  *
  * It takes the options of libFuzzer that run_fuzz.py gives. The target runs in a child, so that the
  * parent can save the input of a crash.
@@ -22,8 +22,8 @@
 #define INPUT_BYTES_MAX 4096
 #define PATH_BYTES_MAX 4096
 #define CHANGES_MAX 8
-#define EXECUTIONS_A_LOOK 64
-#define INPUT_S_MAX 100 /* an input that takes longer counts as a hang */
+#define EXECUTIONS_PER_LOOK 64 /* executions between two looks at the clock */
+#define INPUT_S_MAX 100        /* an input that takes longer is a hang */
 
 struct input {
 	uint8_t *bytes;
@@ -154,7 +154,8 @@ static bool is_over(const struct stage *stage, const struct options *options, ui
 {
 	if (options->runs_max > 0 && stage->executions >= options->runs_max)
 		return true;
-	return stage->executions % EXECUTIONS_A_LOOK == 0 && now_s() - start_s >= options->seconds;
+	return stage->executions % EXECUTIONS_PER_LOOK == 0 &&
+	       now_s() - start_s >= options->seconds;
 }
 
 static void fuzz(struct stage *stage, const struct corpus *corpus, const struct options *options)
@@ -232,7 +233,7 @@ static void free_corpus(struct corpus *corpus)
 	free(corpus->inputs);
 }
 
-static int keep_input(const struct stage *stage, const struct options *options)
+static int save_input(const struct stage *stage, const struct options *options)
 {
 	char path[PATH_BYTES_MAX];
 	FILE *file;
@@ -260,7 +261,7 @@ static int run(struct stage *stage, const struct corpus *corpus, const struct op
 	}
 	FUZZ_CHECK(child > 0 && waitpid(child, &status, 0) == child);
 	fprintf(stderr, "Done %" PRIu64 " runs\n", stage->executions);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : keep_input(stage, options);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : save_input(stage, options);
 }
 
 /* Parses an option; ignores those that only libFuzzer knows. */

@@ -9,7 +9,7 @@
 #include "chip_memory.h"
 
 #define STEPS_MAX 512
-#define ARRAY_ADDRESS 0xC00000 /* addresses above the registers of a part that has them */
+#define ARRAY_ADDRESS 0xC00000 /* above the register addresses of any part */
 
 struct bench {
 	struct chip chip;
@@ -29,7 +29,7 @@ static void let_time_pass(struct bench *bench)
 		bench->now_ns += UINT64_C(1) << how % 34;
 }
 
-/* Checks that the margin is negative if a rule about time was broken, and not otherwise. */
+/* Checks that the margin is negative if and only if a rule about time was broken. */
 static void check_margin(const struct chip_facts *facts)
 {
 	if (facts->rule >= CHIP_RULE_BUSY && facts->rule <= CHIP_RULE_WINDOW)
@@ -117,7 +117,7 @@ static void cycle(struct bench *bench, uint32_t address, uint8_t value)
 	bench->now_ns = end_ns;
 }
 
-/* Writes AAh, 55h and a command to their addresses; random bytes would hardly ever do so. */
+/* Writes AAh, 55h and a command to their addresses, which random input would hardly ever do. */
 static void unlock(struct bench *bench)
 {
 	const uint32_t *addresses = bench->chip.part->parallel->unlock.addresses;

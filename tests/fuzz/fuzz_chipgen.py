@@ -24,10 +24,10 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 CHIPS = CHECKOUT / "emulators" / "chips"
 CHANGES_MAX = 4
-EXECUTIONS_A_LOOK = 16
-INPUT_S_MAX = 100  # an input that takes longer counts as a hang
+EXECUTIONS_PER_LOOK = 16
+INPUT_S_MAX = 100  # an input that takes longer is a hang
 
-# Values that a mistake would leave in a file, and values that an attacker would write.
+# Values of typical mistakes and of attacks.
 VALUES = [
     *("0", "1", "-1", "255", "256", "4096", "67108864", "18446744073709551616", "9" * 5000),
     *("0.0", "-0.5", "1e-300", "1e300", "1.5e16", "inf", "-inf", "nan"),
@@ -37,9 +37,9 @@ VALUES = [
 ]
 ASSIGNMENT = re.compile(rb"([^=]*[\w.-]\s*=\s*)(.*?)(\s*\},?)?")
 PAIR_END = b", "
-"""The separator of a row's pairs. They are changed like lines."""
+"""The separator of a row's pairs, which are changed like lines."""
 NAME = re.compile(rb'^name = "([\w-]+)"', re.MULTILINE)
-# The tokens that a generated table may have; its strings have no raw control characters.
+# The tokens that a generated table may contain; strings must not contain raw control characters.
 C_TOKENS = re.compile(
     r'(?:"(?:[^"\\\x00-\x1f\x7f]|\\.)*"|/\*.*?\*/|\#include "\w+\.h"|UINT64_C\(\d{1,20}\)'
     r"|0x[0-9A-F]+|\d{1,20}u?|[A-Za-z_]\w*|[{}\[\]()=,;.*&|\s-])*",
@@ -84,9 +84,9 @@ def load() -> Callable[[bytes], None]:
         file = Path(f"{name[1].decode() if name else 'nameless'}.toml")
         found = outcome(file, content)
         if isinstance(found, str):
-            assert is_c(found), f"no C: {found}"
+            assert is_c(found), f"not C: {found}"
         else:
-            assert is_helpful(str(found), file), f"no help: {found}"
+            assert is_helpful(str(found), file), f"names no file, key or remedy: {found}"
 
     return check
 
@@ -161,7 +161,7 @@ def read_corpus(paths: list[Path]) -> list[bytes]:
 
 
 def fail_for_time(*_: object) -> None:
-    raise TimeoutError(f"still at it after {INPUT_S_MAX} s")
+    raise TimeoutError(f"no result after {INPUT_S_MAX} s")
 
 
 def fuzz_alone(options: Options) -> int:
@@ -173,17 +173,17 @@ def fuzz_alone(options: Options) -> int:
     deadline = time.monotonic() + options.seconds
     executions = 0
     while executions != options.runs_max:
-        if executions % EXECUTIONS_A_LOOK == 0 and time.monotonic() >= deadline:
+        if executions % EXECUTIONS_PER_LOOK == 0 and time.monotonic() >= deadline:
             break
-        first = executions < len(corpus)
-        content = corpus[executions] if first else change(rng.choice(corpus), others, rng)
+        is_new = executions >= len(corpus)
+        content = change(rng.choice(corpus), others, rng) if is_new else corpus[executions]
         signal.alarm(INPUT_S_MAX)
         try:
             check(content)
         except BaseException:
-            kept = Path(f"{options.artifact_prefix}crash-seed-{options.seed}-run-{executions}")
-            kept.write_bytes(content)
-            print(f"fuzz: Test unit written to {kept}", file=sys.stderr)
+            saved = Path(f"{options.artifact_prefix}crash-seed-{options.seed}-run-{executions}")
+            saved.write_bytes(content)
+            print(f"fuzz: Test unit written to {saved}", file=sys.stderr)
             raise
         executions += 1
     print(f"Done {executions} runs", file=sys.stderr)

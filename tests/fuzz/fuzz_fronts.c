@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzzes the registers of programmers: a hostile guest makes any accesses at any time.
+ * Fuzzes the registers of programmers: a hostile guest makes any access at any time.
  *
- * An input is the part, the corner, the limit of records, and the accesses; each front gets it. No
- * record may be lost, and accesses beyond the limit must add none.
+ * An input is the part, the corner, the limit of records, and the accesses; it runs on each front.
+ * No record may be lost, and accesses beyond the limit must add none.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chip_memory.h"
 #include "programmers/front.h"
-#include "record/events.h"
+#include "records.h"
 
 #define KINDS 4
 
 static const struct target {
 	const char *front;
 	bool is_spi;          /* the bus of its parts */
-	uint8_t kinds[KINDS]; /* first bytes of packets, which chance would hardly ever find */
+	uint8_t kinds[KINDS]; /* valid first bytes of packets, which random input hardly ever has */
 } targets[] = {
 	{"nicintel", false, {0}},
 	{"ich9", true, {0}},
@@ -40,8 +40,8 @@ struct bench {
 	uint64_t now_ns;
 };
 
-/* Lets 2 ns to 8.6 s pass, or no time at all. */
-static void let_pass(struct bench *bench, uint8_t choice)
+/* Advances the time by 2 ns to 8.6 s, or not at all. */
+static void let_time_pass(struct bench *bench, uint8_t choice)
 {
 	bench->now_ns += choice % 2 == 0 ? 0 : UINT64_C(1) << choice % 34;
 }
@@ -88,7 +88,7 @@ static void read_usb(struct bench *bench, struct fuzz_input *input)
 	free(bytes);
 }
 
-static void ask_usb(struct bench *bench, struct fuzz_input *input)
+static void request_usb(struct bench *bench, struct fuzz_input *input)
 {
 	const uint8_t type = fuzz_u8(input);
 	const uint8_t number = fuzz_u8(input);
@@ -110,7 +110,7 @@ static void ask_usb(struct bench *bench, struct fuzz_input *input)
 }
 
 /* Starts the command processor of an FT2232H, without which it ignores all commands. */
-static void turn_on(struct bench *bench)
+static void enable_ft2232(struct bench *bench)
 {
 	const struct front_request request = {
 		.type = 0x40, .number = 11, .value = 0x0200, .channel = 1};
@@ -124,11 +124,11 @@ static void use_usb(struct bench *bench, struct fuzz_input *input)
 {
 	const uint8_t choice = fuzz_u8(input);
 
-	let_pass(bench, fuzz_u8(input));
+	let_time_pass(bench, fuzz_u8(input));
 	if (choice == 0xFF)
 		bench->front->usb->reset(bench->usb_state);
 	else if (choice >= 0xF0)
-		ask_usb(bench, input);
+		request_usb(bench, input);
 	else if (choice & 1)
 		read_usb(bench, input);
 	else
@@ -148,7 +148,7 @@ static void access_once(struct bench *bench, struct fuzz_input *input)
 	/* QEMU passes no access that reaches beyond a region. */
 	if (access.offset > window->size_bytes - access.size_bytes)
 		access.offset = window->size_bytes - access.size_bytes;
-	let_pass(bench, fuzz_u8(input));
+	let_time_pass(bench, fuzz_u8(input));
 	access.now_ns = bench->now_ns;
 	if (window->index_region)
 		access.index = INDEX_OF_BRIDGE | (choice & 0x40);
@@ -166,16 +166,11 @@ static void write_records(struct bench *bench)
 		.clock_name = "virtual",
 	};
 	struct run_end end = {.end_ns = bench->now_ns, .clean = bus_is_clean(&bench->bus)};
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
 
 	bus_flush(&bench->bus);
 	FUZZ_CHECK(end.clean);
 	FUZZ_CHECK(bench->bus.events.count <= bench->bus.records_max + 2);
-	FUZZ_CHECK(out != NULL && jsonl_write(out, &facts, &bench->bus.events, &end) == 0);
-	FUZZ_CHECK(fclose(out) == 0 && bytes > 0 && text[bytes - 1] == '\n');
-	free(text);
+	fuzz_write_records(&facts, &bench->bus.events, &end);
 }
 
 /* Returns a part with the interface that the front needs. */
@@ -202,7 +197,7 @@ static void play(const struct target *target, struct fuzz_input input)
 	if (bench.front->usb) {
 		bench.usb_state = calloc(1, bench.front->usb->state_bytes);
 		bench.front->usb->reset(bench.usb_state);
-		turn_on(&bench);
+		enable_ft2232(&bench);
 	}
 	while (input.left > 0)
 		(bench.front->usb ? use_usb : access_once)(&bench, &input);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzzes the parser of layout files, and the use of their regions. The first byte of an input
- * chooses the chip's size and the included regions; the others are the file.
+ * Fuzzes the parser of layout files, and the functions that use their regions. The first byte of an
+ * input chooses the chip's size and the included regions; the other bytes are the file.
  */
-#include "host.h"
+#include "fakes.h"
 #include "layout.h"
 
 static void check_regions(const struct layout *layout)
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {.data = data, .left = size};
 	const uint8_t choice = fuzz_u8(&input);
-	const struct log log = host_log();
+	const struct log log = fake_log();
 	struct layout layout = {0};
 	FILE *file;
 

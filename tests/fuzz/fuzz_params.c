@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Feeds any text to the parser of `-p NAME:...`, and its values to the parsers of numbers. */
-#include "host.h"
+/* Fuzzes the parser of `-p NAME:...`, and the parsers of numbers with the values that it finds. */
+#include "fakes.h"
 #include "programmer.h"
 #include "text.h"
 
@@ -14,7 +14,7 @@ static void read_numbers(const char *value)
 		FUZZ_CHECK(number > 0);
 }
 
-/* Checks a value: it lies inside the text, after its key, and is not empty. */
+/* Checks that a value lies inside the text, after its key, and is not empty. */
 static void check_value(const char *text, size_t size, const char *value)
 {
 	if (value == NULL)
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *ip = NULL, *dev = NULL, *spispeed = NULL;
 	const struct param params[] = {{"ip", &ip}, {"dev", &dev}, {"spispeed", &spispeed}, {0}};
-	const struct log log = host_log();
+	const struct log log = fake_log();
 	char *text = malloc(size + 1);
 
 	FUZZ_CHECK(text != NULL);

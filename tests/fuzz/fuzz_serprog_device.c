@@ -4,12 +4,12 @@
  *
  * An input is the part, the corner, options, four pauses that are used in turn between requests,
  * and the stream of bytes. Each request must have the size that the protocol gives it: a client and
- * a device that disagree about sizes stay out of step.
+ * a device that disagree about a size misread all that follows.
  */
 #include <string.h>
 
 #include "chip_memory.h"
-#include "record/events.h"
+#include "records.h"
 #include "serprog/device.h"
 
 #define PAUSES 4
@@ -33,8 +33,8 @@ struct bench {
 };
 
 /*
- * Returns the size of a request without the data that it writes, as the protocol's text has it; 0
- * for an opcode that the protocol does not have.
+ * Returns the size of a request without the data that it writes, from the protocol's
+ * specification; 0 for an unknown opcode.
  */
 static size_t head_bytes(uint8_t op)
 {
@@ -58,7 +58,7 @@ static size_t head_bytes(uint8_t op)
 	return with_arguments[op] > 0 ? with_arguments[op] : 1;
 }
 
-/* Returns the size of the request at the start of @bytes, which hold its head at least. */
+/* Returns the size of the request at the start of @bytes, which hold at least its head. */
 static size_t protocol_bytes(const uint8_t *bytes)
 {
 	size_t head = head_bytes(bytes[0]);
@@ -154,13 +154,8 @@ static void write_records(const struct bench *bench)
 		.clock_name = "scripted",
 	};
 	struct run_end end = {.end_ns = bench->clock.last_ns, .clean = true};
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
 
-	FUZZ_CHECK(out != NULL && jsonl_write(out, &facts, &bench->events, &end) == 0);
-	FUZZ_CHECK(fclose(out) == 0 && bytes > 0 && text[bytes - 1] == '\n');
-	free(text);
+	fuzz_write_records(&facts, &bench->events, &end);
 }
 
 static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t options)
@@ -175,7 +170,7 @@ static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t option
 		write_records(bench);
 }
 
-/* Every device reports its limits of length: requests of 16 MiB would take too long. */
+/* Each device reports its limits of length, because requests of 16 MiB would take too long. */
 static struct device_options device_options(uint8_t options)
 {
 	const size_t preset = options / (OPTION_LINK & -OPTION_LINK);

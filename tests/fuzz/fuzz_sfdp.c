@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzzes the reading of SFDP: any bytes must give a chip that the drivers can use, or an error.
+ * Fuzzes the reader of SFDP: any bytes must give a chip that the drivers can use, or an error.
  *
  * An input is the programmer's longest read, and the bytes that 5Ah reads from address 0 on.
- * The same bytes are then parsed as a table, too.
+ * The same bytes are then parsed as a table.
  */
 #include "chip_checks.h"
 #include "flash.h"
-#include "host.h"
+#include "fakes.h"
 #include "sfdp.h"
 
 struct part {
@@ -35,8 +35,8 @@ static int part_command(struct programmer *programmer, const uint8_t *tx, size_t
 
 static void describe(struct part *part)
 {
-	const struct clock clock = host_clock(&part->now_ns);
-	const struct log log = host_log();
+	const struct clock clock = fake_clock(&part->now_ns);
+	const struct log log = fake_log();
 	const struct flash_chip generic = {.driver = &spi25_driver, .identify = &spi25_sfdp};
 	struct flash flash;
 	uint32_t id;
@@ -69,14 +69,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct programmer_ops ops = {.spi_command = part_command};
 	struct fuzz_input input = {.data = data, .left = size};
-	size_t at_a_time = fuzz_u8(&input);
+	size_t read_bytes_max = 1u + fuzz_u8(&input);
 	struct part part = {
 		.base = {.name = "fuzz", .ops = &ops, .buses = BUS_SPI, .write_bytes_max = 5},
 		.bytes = input.data,
 		.size = input.left,
 	};
 
-	part.base.read_bytes_max = at_a_time + 1;
+	part.base.read_bytes_max = read_bytes_max;
 	describe(&part);
 	parse(input.data, input.left < SFDP_TABLE_BYTES_MAX ? input.left : SFDP_TABLE_BYTES_MAX);
 	return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Corpora as the tree keeps them: text, one input in hexadecimal a line, and few of them."""
+"""Corpora in the tree: text files with one input a line, in hexadecimal, up to a size limit."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def kept_inputs(target: str) -> list[bytes]:
 
 
 def unpack(target: str, folder: Path) -> None:
-    """Writes the inputs that the tree keeps into the folder."""
+    """Writes the inputs of the target's file into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for content in kept_inputs(target):
         (folder / hashlib.sha1(content, usedforsecurity=False).hexdigest()).write_bytes(content)
 
 
 def pack(target: str, reach: Reach) -> None:
-    """Writes inputs to the tree's file of the target, up to the size limit."""
+    """Writes inputs to the target's file, up to the size limit."""
     lines = sorted(map(to_line, chosen(reach)), key=lambda line: (len(line), line))
     (CORPORA / f"{target}.txt").write_text(HEAD + "".join(lines), encoding="ascii")
 
@@ -46,11 +46,11 @@ def line_bytes(path: Path) -> int:
 
 
 def chosen(reach: Reach) -> Iterator[Path]:
-    """Yields inputs that fit; the next one reaches the most new features for its length."""
+    """Yields inputs up to the size limit, those with the most new features per byte first."""
     seen: set[int] = set()
     room = TEXT_BYTES_MAX
-    # The gain of an input only shrinks. If it is still no less than the others' old ones, it is the
-    # greatest.
+    # The gain of an input never grows. So an input is the best one if its present gain is no less
+    # than the earlier gains of the others.
     queue = [(-len(reached) / line_bytes(path), path) for path, reached in reach.items()]
     heapq.heapify(queue)
     while queue:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds the fuzz targets with sanitizers, and runs each of them for its part of a minute.
+"""Builds the fuzz targets with sanitizers, and runs all of them in a minute, or in a campaign.
 
-With clang they use libFuzzer; otherwise gcc builds them with a driver that changes inputs without
+With clang they use libFuzzer; otherwise gcc builds them with driver.c, which does not measure
 coverage. Corpora are text files, with an input in hexadecimal on each line. A minute begins with
-the corpora and ends after a number of executions, so it repeats exactly until the code or a corpus
-changes. A campaign continues the one before it. Exits with 0 if no fault was found, with 1 if one
-was, and with 99 if the targets do not build.
+the corpora and ends after a number of executions, so its result changes only with the code or a
+corpus. A campaign begins with the inputs of earlier campaigns. Exits with 0 if no fault was found,
+with 1 if one was, and with 99 if the targets do not build.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 FUZZ = CHECKOUT / "tests" / "fuzz"
 CHIPGEN = "chipgen"  # in Python; all others are in C
 INPUT_BYTES_MAX = 4096
-INPUT_S_MAX = 100  # an input that takes longer counts as a hang
+INPUT_S_MAX = 100  # an input that takes longer is a hang
 MINUTE_S = 60
 # The executions of each target in a "minute", in which two CPUs finish all targets.
 MINUTE_EXECUTIONS = {
@@ -47,8 +47,8 @@ MINUTE_EXECUTIONS_OF_OTHERS = 50_000
 # Targets that make all their executions also on a slow machine, within WHOLE_S_MAX.
 ALWAYS_WHOLE = {"fronts"}
 WHOLE_S_MAX = 1200
-# Without these options runs of one seed differ: by pointers that the code compares, and that
-# libFuzzer puts into inputs, and by the moments at which it reads the corpus again.
+# Without these options two runs with one seed differ: libFuzzer puts pointers that the code
+# compares into inputs, and reads the corpus again at times that vary.
 REPEATABLE = ["-use_cmp=0", "-reload=0"]
 CAMPAIGN_HELP = "10 million executions or 20 minutes of each target, instead of a minute for all"
 NOTHING, FOUND, BROKEN = 0, 1, 99
@@ -65,10 +65,12 @@ def c_targets() -> list[str]:
 def clang() -> str | None:
     """Returns the newest clang with libFuzzer; distributions install it under a versioned name."""
     names = ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]
-    return next((path for name in names if (path := shutil.which(name)) and links(path)), None)
+    return next(
+        (path for name in names if (path := shutil.which(name)) and has_libfuzzer(path)), None
+    )
 
 
-def links(compiler: str) -> bool:
+def has_libfuzzer(compiler: str) -> bool:
     command = [compiler, "-fsanitize=fuzzer,address", "-x", "c", "-o", os.devnull, "-"]
     program = "int LLVMFuzzerTestOneInput(void) { return 0; }"
     return subprocess.run(command, input=program.encode(), capture_output=True).returncode == 0
@@ -76,7 +78,7 @@ def links(compiler: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """The limits of a target. The first one that is reached ends it, without an error."""
+    """The limits of a target. It ends without an error at the first one that it reaches."""
 
     executions: int
     seconds: float
@@ -158,7 +160,7 @@ class Workshop:
             target=target,
             program=program,
             code=done.returncode,
-            said=done.stderr,
+            stderr=done.stderr,
             seconds=time.monotonic() - begin,
         )
 
@@ -181,7 +183,7 @@ class Result:
     target: str
     program: list[str]
     code: int
-    said: str
+    stderr: str
     seconds: float
 
     @property
@@ -191,20 +193,20 @@ class Result:
 
     @property
     def executions(self) -> int:
-        done = re.search(r"^Done (\d+) runs", self.said, re.MULTILINE)
+        done = re.search(r"^Done (\d+) runs", self.stderr, re.MULTILINE)
         return int(done[1]) if done else 0
 
     def report(self) -> str:
         if self.code == 0:
             return f"fuzz: {self.target}: {self.executions} executions in {self.seconds:.0f} s"
-        written = re.search(r"Test unit written to (\S+)", self.said)
+        written = re.search(r"Test unit written to (\S+)", self.stderr)
         again = " ".join([*self.program, written[1] if written else "INPUT"])
-        tail = self.said[-4000:]
-        return f"{tail}\nfuzz: {self.target}: FOUND SOMETHING (code {self.code}); again: {again}"
+        tail = self.stderr[-4000:]
+        return f"{tail}\nfuzz: {self.target}: found a fault (code {self.code}); again: {again}"
 
 
 def minute_of(target: str, count: int, width: int, share: float) -> Effort:
-    """Returns that share of a minute as executions; the time limit is for slow machines."""
+    """Returns the limits of a share of a minute; the time limit matters only on slow machines."""
     executions = MINUTE_EXECUTIONS.get(target, MINUTE_EXECUTIONS_OF_OTHERS)
     return Effort(
         executions=max(1, round(executions * share)),
@@ -228,10 +230,10 @@ def run_all(workshop: Workshop, options: argparse.Namespace) -> int:
             print(result.report(), flush=True)
             results.append(result)
             note(options.record, result.target, passed=result.good, took_s=result.seconds)
-    bad = [result for result in results if not result.good]
+    failed = [result for result in results if not result.good]
     how = "libFuzzer" if workshop.compiler else "the driver without libFuzzer"
-    print(f"fuzz: {len(results) - len(bad)} passed, {len(bad)} failed, 0 skipped ({how})")
-    return FOUND if bad else NOTHING
+    print(f"fuzz: {len(results) - len(failed)} passed, {len(failed)} failed, 0 skipped ({how})")
+    return FOUND if failed else NOTHING
 
 
 def share_of_a_minute(text: str) -> float:
@@ -250,7 +252,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gcc", action="store_true", help="without clang, also where there is one")
     parser.add_argument(
-        "--share", type=share_of_a_minute, default=1.0, help="of the minute: 0.1 is a tenth"
+        "--share",
+        type=share_of_a_minute,
+        default=1.0,
+        help="the part of the minute to run: above 0, at most 1",
     )
     parser.add_argument("--record", type=Path, help="a file that gets a line of JSON a target")
     parser.add_argument("--list", action="store_true", help="only list the targets")

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from delayrig.base.errors import NotProvidedError
+from delayrig.base.errors import ExitCode, NotProvidedError
 from delayrig.base.paths import Paths, find_paths
+from delayrig.model.delays import Delays, read_delays
 from delayrig.model.result import CellResult, Results, read_results
 
 from tests.guest.provided import require_provided, skip_if_refused
+from tests.rig.builders import compare_folders
 
 RUN_LIMIT_S = 1800
 
@@ -26,20 +28,31 @@ class FinishedRun:
 
     out: Path
     exit_code: int
-    said: str
+    output: str
 
     @property
     def results(self) -> Results:
         return read_results(self.out)
 
+    @property
+    def delays(self) -> Delays:
+        """Returns the delay calls of the run's only cell."""
+        (cell,) = self.results.cells
+        delays = read_delays(self.out / cell.id)
+        assert delays is not None, self.output
+        return delays
+
     def cell(self, name: str, subject: str) -> CellResult:
-        """Returns the one such cell; skips the test if the archive did not provide its parts."""
+        """Returns the only cell with that name and subject.
+
+        Skips the test if the archive did not provide a part that the cell needs.
+        """
         found = [
             cell
             for cell in self.results.cells
             if cell.id.startswith(f"{name}.") and cell.subject.name == subject
         ]
-        assert len(found) == 1, self.said
+        assert len(found) == 1, self.output
         self.need(found)
         return found[0]
 
@@ -62,6 +75,16 @@ def paths() -> Paths:
     return find_paths()
 
 
+def rig_command(paths: Paths, *arguments: str) -> list[str]:
+    """Returns the command line `rig/rig ARGUMENTS`."""
+    return [str(paths.checkout / "rig" / "rig"), *arguments]
+
+
+def repeated(option: str, values: Iterable[str]) -> list[str]:
+    """Returns the option once for each value."""
+    return [word for value in values for word in (option, value)]
+
+
 def launch(
     paths: Paths,
     *arguments: str,
@@ -70,7 +93,7 @@ def launch(
 ) -> subprocess.CompletedProcess[str]:
     """Runs `rig/rig ARGUMENTS` until it ends."""
     done = subprocess.run(
-        [str(paths.checkout / "rig" / "rig"), *arguments],
+        rig_command(paths, *arguments),
         capture_output=True,
         text=True,
         check=False,
@@ -88,21 +111,34 @@ def run_plan(
     done = launch(
         paths, "run", "--no-color", "--out", str(out), *arguments, environment=environment
     )
-    return FinishedRun(out=out, exit_code=done.returncode, said=done.stdout + done.stderr)
+    return FinishedRun(out=out, exit_code=done.returncode, output=done.stdout + done.stderr)
+
+
+def assert_same_runs(paths: Paths, one: Path, other: Path) -> None:
+    """Checks that two runs have the same cells, and that these are equal to the nanosecond."""
+    compared = launch(paths, "compare", "--exact", str(one), str(other))
+    assert compared.returncode == ExitCode.PASS, compared.stdout
+
+
+def assert_same_cells(part: Path, whole: Path) -> None:
+    """Checks that each cell of `part` is once in both runs, and is equal to the nanosecond."""
+    compared = compare_folders(part, whole)
+    assert 0 < compared.compared == len(read_results(part).cells)
+    assert compared.differences == []
 
 
 @pytest.fixture(scope="session")
 def smoke(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Returns the run of the smoke plan. The first worker that asks runs it, for all tests."""
+    """Returns the run of the smoke plan, which the first worker that needs it starts for all."""
     folder = shared_folder(tmp_path_factory) / "smoke"
     folder.mkdir(exist_ok=True)
-    told = folder / "run.json"
+    record = folder / "run.json"
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not told.exists():
+        if not record.exists():
             ran = run_plan(paths, folder / "out", "--plan", "smoke")
-            told.write_text(json.dumps({"exit_code": ran.exit_code, "said": ran.said}))
-    return FinishedRun(out=folder / "out", **json.loads(told.read_text()))
+            record.write_text(json.dumps({"exit_code": ran.exit_code, "output": ran.output}))
+    return FinishedRun(out=folder / "out", **json.loads(record.read_text()))
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
@@ -113,7 +149,7 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def busy_loops(count: int, limit_s: int = 0) -> Iterator[None]:
-    """Runs busy loops on this machine until the block or the time limit ends; 0 for no limit."""
+    """Runs busy loops on this machine until the block or the time limit ends; 0 is no limit."""
     command = ["timeout", str(limit_s), "sh", "-c", "while :; do :; done"]
     with ExitStack() as stack:
         for _ in range(count):

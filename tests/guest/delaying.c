@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A subject that is no flashrom: its delays begin and end in all ways that a call can. Each way has
- * a length of its own, by which the test finds it. It uses no programmer.
+ * A subject that is not flashrom and uses no programmer. Its delays begin and end in each way that
+ * a call can. Each way requests another time, by which the test finds its calls.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 /* The rig starts a program only if it contains the part's name. */
-static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
+static const char *const volatile part = "GD25Q16(B)";
 
-static sigjmp_buf out_of_it;
-static volatile sig_atomic_t leaves;
-static volatile unsigned int looks;
+static sigjmp_buf after_delay;
+static volatile sig_atomic_t handler_jumps;
+static volatile unsigned int iterations;
 
 static int64_t now_us(void)
 {
@@ -32,21 +32,21 @@ __attribute__((noinline)) void default_delay(unsigned int us)
 	int64_t end_us = now_us() + us + 1;
 
 	while (now_us() < end_us)
-		looks++;
+		iterations++;
 }
 
-/* Ends in a jump, so a call to it has no return instruction of its own. */
+/* Ends in a jump to default_delay(), so it has no return instruction. */
 __attribute__((noinline)) void internal_delay(unsigned int us)
 {
-	looks++;
+	iterations++;
 	default_delay(us);
 }
 
 static void on_alarm(int number)
 {
 	(void)number;
-	if (leaves)
-		siglongjmp(out_of_it, 1);
+	if (handler_jumps)
+		siglongjmp(after_delay, 1);
 	default_delay(701);
 }
 
@@ -78,18 +78,18 @@ int main(void)
 	pthread_t thread;
 
 	signal(SIGALRM, on_alarm);
-	printf("%s\n", chips[1]);
+	printf("%s\n", part);
 	for (int i = 0; i < 3; i++)
 		default_delay(1001);
 	internal_delay(2001);
 	internal_delay(2001);
 	alarm_in_us(20000);
 	default_delay(60001);
-	leaves = 1;
+	handler_jumps = 1;
 	alarm_in_us(20000);
-	if (sigsetjmp(out_of_it, 1) == 0)
+	if (sigsetjmp(after_delay, 1) == 0)
 		default_delay(300001);
-	looks++;
+	iterations++;
 	default_delay(1001);
 	delay_in_threads();
 	pthread_create(&thread, NULL, delay_in_thread, (void *)(uintptr_t)900001);

@@ -10,13 +10,13 @@ from pathlib import Path
 from delayrig.base.paths import Paths
 from delayrig.setup.layout import STATE_VARIABLE
 
-CARRIED = ("images", "wheels")
-"""Folders of the state that are copied to the fresh one, so that the test needs no network."""
+COPIED = ("images", "wheels")
+"""Folders that are copied to the new state folder, so that the test needs no network."""
 COMMAND_LIMIT_S = 900
 
 
 def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
-    """Copies all files that git does not ignore, and the folders of CARRIED; returns `fresh`.
+    """Copies all files that git does not ignore, and the folders of COPIED; returns `fresh`.
 
     With `linked`, hard links replace the copies of those folders where that is possible.
     """
@@ -31,21 +31,24 @@ def copy_checkout(paths: Paths, fresh: Path, *, linked: bool = True) -> Path:
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(paths.checkout / name, fresh / name)
     same_disk = paths.state.stat().st_dev == fresh.stat().st_dev
-    for carried in CARRIED:
-        _copy(paths.state / carried, fresh / ".rig" / carried, linked=linked and same_disk)
+    for folder in COPIED:
+        _copy(paths.state / folder, fresh / ".rig" / folder, linked=linked and same_disk)
     return fresh
 
 
 def _copy(source: Path, target: Path, *, linked: bool) -> None:
-    """Copies or hard-links a folder, with its device nodes. Files of CARRIED never change."""
+    """Copies or hard-links a folder, with its device nodes. Files of COPIED never change."""
     target.parent.mkdir(exist_ok=True)
     subprocess.run(["cp", "-al" if linked else "-a", str(source), str(target)], check=True)
 
 
-def ask(
+def run_line(
     checkout: Path, line: str, variables: Mapping[str, str], before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the line in a shell, with the checkout's own state; `before` changes the user."""
+    """Runs the line in a shell, with the state folder of the checkout.
+
+    The words `before` begin the command; they may change the user.
+    """
     environment = {name: value for name, value in os.environ.items() if name != STATE_VARIABLE}
     return subprocess.run(
         [*before, "sh", "-c", line],

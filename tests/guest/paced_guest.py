@@ -29,10 +29,10 @@ STARVED_SHARE = 0.5
 WINDOW_MS = 20
 CONSOLE_NS = 10_000_000  # the longest time that a console line takes
 ROUND = re.compile(rb"round (\d+) cpu (\d+) ns (\d+)")
-# A command prefix for realtime priority, which only root may have. A vCPU that runs for 5 s without
-# a sleep would starve the host; then the limit ends QEMU.
+# A command prefix for realtime priority, which only root may request. A vCPU that runs for 5 s
+# without a sleep would starve the host; the limit ends such a QEMU.
 REALTIME = ("prlimit", "--rttime=5000000:5000000", "chrt", "--fifo", "1")
-PREFERRED = ("nice", "-n", "-15")  # asks for a priority, and continues without it
+PREFERRED = ("nice", "-n", "-15")  # continues if this priority is refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class PacedRun:
     def kept(self, measured: Round) -> bool:
         """Returns True if the host kept the CPU at its speed in each window, and in all together.
 
-        Only windows inside the round count, since before and after it the guest prints or idles.
-        They must cover half of it.
+        Only windows inside the round count, because the guest prints or idles before and after it.
+        They must cover at least half of the round.
         """
         begin_ns = measured.end_ns - measured.took_ns
         windows = [
@@ -66,10 +66,10 @@ class PacedRun:
             if begin_ns <= window.from_ns and window.t_ns <= measured.end_ns - CONSOLE_NS
         ]
         off_ns = abs(sum(window.short_ns for window in windows))
-        seen_ns = sum(window.active_ns for window in windows)
-        if seen_ns < measured.took_ns / 2:
+        covered_ns = sum(window.active_ns for window in windows)
+        if covered_ns < measured.took_ns / 2:
             return False
-        return all(window.kept for window in windows) and off_ns < OFF_MAX * seen_ns
+        return all(window.kept for window in windows) and off_ns < OFF_MAX * covered_ns
 
     def kept_ns(self, cpu: int) -> list[int]:
         """Returns the times of that CPU's rounds, without the rounds that the host disturbed."""
@@ -90,15 +90,13 @@ def _initrd(paths: Paths, folder: Path) -> Path:
     return archive
 
 
-def _command(
-    paths: Paths, folder: Path, *, cores: int, plugin: str | None, words: str
-) -> list[str]:
+def _command(paths: Paths, folder: Path, *, cores: int, plugin: str, words: str) -> list[str]:
     image = provide_guest_image(read_recipes(paths.checkout).guest, paths, lambda _: None)
     quiet = f"console=ttyS0 loglevel=3 panic=-1 initcall_blacklist={','.join(UNUSED_INITCALLS)}"
     fast = "tsc=reliable cryptomgr.notests noreplace-smp mitigations=off lsm= pci=lastbus=0"
     pc = PLATFORMS[Arch.X86_64]
     options = pc.machine_options.format(hpet="off")
-    throttled = plugin is not None and "mips=0" not in plugin
+    throttled = "mips=0" not in plugin
     return [
         *(REALTIME if throttled and os.geteuid() == 0 else PREFERRED),
         *("setpriv", "--pdeathsig", "KILL", pc.program),
@@ -108,7 +106,7 @@ def _command(
         *("-accel", "tcg,thread=multi"),
         *("-kernel", image.kernel, "-initrd", str(_initrd(paths, folder))),
         *("-append", f"{quiet} {fast} {words}", "-serial", "stdio"),
-        *(("-plugin", f"{plugin_file(paths)},{plugin}") if plugin is not None else ()),
+        *("-plugin", f"{plugin_file(paths)},{plugin}"),
     ]
 
 
@@ -117,37 +115,36 @@ def run_paced_guest(
     folder: Path,
     *,
     cores: int,
-    plugin: str | None,
+    plugin: str,
     words: str,
     on_round: Callable[[Round], None] = lambda _: None,
 ) -> PacedRun:
     """Boots the guest and waits for its end. `words` are arguments of cpu_guest.c.
 
-    With `plugin` None it runs without the plugin. Skips the test if the guest did not end and the
-    trace shows that the host gave it too little time.
+    Skips the test if the guest did not end and the trace shows that the host gave it too little
+    time.
     """
     trace = folder / "trace.jsonl"
-    if plugin is not None:
-        plugin += f",trace={trace},window_ms={WINDOW_MS}"
+    plugin += f",trace={trace},window_ms={WINDOW_MS}"
     command = _command(paths, folder, cores=cores, plugin=plugin, words=words)
     rounds: list[Round] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         watchdog = threading.Timer(RUN_LIMIT_S, process.kill)
         watchdog.start()
         try:
-            said = _watch(process, rounds, on_round)
+            output = _watch(process, rounds, on_round)
         finally:
             watchdog.cancel()
             process.kill()
-    lines = _read_trace(trace) if plugin is not None else []
-    if b"done" not in said and _is_starved(lines):
+    lines = _read_trace(trace)
+    if b"done" not in output and _is_starved(lines):
         pytest.skip(f"inconclusive: the host starved the guest; QEMU ended: {process.returncode}")
-    assert b"done" in said, (process.returncode, said.decode(errors="replace"))
+    assert b"done" in output, (process.returncode, output.decode(errors="replace"))
     return PacedRun(rounds=rounds, trace=lines)
 
 
 def _read_trace(trace: Path) -> list[TraceLine]:
-    """Parses the whole lines of the trace. When QEMU is killed, the last line may be cut."""
+    """Parses the complete lines of the trace. The last line of a killed QEMU may be incomplete."""
     return parse_trace(trace.read_bytes() if trace.exists() else b"", source=str(trace))
 
 
@@ -163,13 +160,13 @@ def _is_starved(trace: list[TraceLine]) -> bool:
 def _watch(
     process: subprocess.Popen[bytes], rounds: list[Round], on_round: Callable[[Round], None]
 ) -> bytes:
-    said = b""
+    output = b""
     assert process.stdout is not None
     for line in process.stdout:
-        said += line
+        output += line
         if found := ROUND.search(line):
             number, cpu, took_ns = map(int, found.groups())
             now_ns = time.monotonic_ns()
             rounds.append(Round(number=number, cpu=cpu, took_ns=took_ns, end_ns=now_ns))
             on_round(rounds[-1])
-    return said
+    return output

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small plans as text."""
 
+from pathlib import Path
+
 AT = 'mips = 250, cores = 1, job = "write", chip = "GD25Q16C"'
 OVER = 'mips = [250], cores = [1], job = ["write"], chip = ["GD25Q16C"]'
 
 
 def plan(*parts: str, lane: str = "virtual", subjects: str = '"bundled"') -> str:
-    """Returns a plan of those cells and groups."""
+    """Returns a plan of these cells and groups."""
     head = f'schema = 1\nabout = "for a test"\nlane = "{lane}"\nsubjects = [{subjects}]\n'
     return head + "".join(parts)
+
+
+def write_plan(folder: Path, text: str) -> str:
+    """Writes a plan into the folder; returns the path of its file."""
+    path = folder / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
 def group(name: str, over: str = OVER, region_kib: int = 4) -> str:
@@ -20,10 +29,10 @@ def cell(name: str, at: str, region_kib: int = 64) -> str:
 
 
 def watched(at: str = AT) -> str:
-    """Returns a canary and its control, which show that the rig sees short waits there."""
-    judging = (("canary", "canary:bus"), ("control", "bundled"))
+    """Returns a canary and its control, which show that the rig sees short waits in such cells."""
+    watching = (("canary", "canary:bus"), ("control", "bundled"))
     return "".join(
-        f'{cell(role, at, 4)}role = "{role}"\nsubject = "{subject}"\n' for role, subject in judging
+        f'{cell(role, at, 4)}role = "{role}"\nsubject = "{subject}"\n' for role, subject in watching
     )
 
 

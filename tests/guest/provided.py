@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Skips the tests of a subject that the archive did not provide, with the archive's reason.
+"""Skips tests of subjects that the archive did not provide, and says why.
 
-If no canary or no control could run, nothing proves that the rig sees faults: the test fails.
+If no canary or no control could run, nothing proves that the rig sees faults, so the test fails.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from delayrig.model.result import CellResult
 LOST = " could not be fetched: "
 """A part of the message of `NotProvidedError`."""
 BLIND = "Without it no "
-"""A part of the message if no canary or no control can run without the missing part."""
+"""The beginning of a sentence of that message: without the part no canary or control can run."""
 
 
 def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) -> None:
@@ -29,8 +29,11 @@ def require_provided(wanted: Iterable[CellResult], run: Sequence[CellResult]) ->
     pytest.skip(missing.reason)
 
 
-def skip_if_refused(exit_code: int, said: str) -> None:
-    """Skips the test if a command ended because a part was not provided, except for a canary's."""
-    lost = next((line for line in said.splitlines() if LOST in line), "")
-    if exit_code == ExitCode.RIG_FAULT and lost and BLIND not in said:
-        pytest.skip(f"not provided: {lost.strip()}")
+def skip_if_refused(exit_code: int, output: str) -> None:
+    """Skips the test if a command ended because a part was not provided.
+
+    Does not skip it if no canary or no control can run without the part.
+    """
+    refusal = next((line for line in output.splitlines() if LOST in line), "")
+    if exit_code == ExitCode.RIG_FAULT and refusal and BLIND not in output:
+        pytest.skip(f"not provided: {refusal.strip()}")

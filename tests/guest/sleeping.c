@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A subject that is no flashrom: it has no delay function, and waits by each call of the C library
- * that sleeps, each with a length of its own. It uses no programmer.
+ * A subject that is not flashrom and uses no programmer. It has no delay function, and waits with
+ * each sleeping call of the C library. Each call requests another time, by which the test finds it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 #define NS_PER_S 1000000000
 
 /* The rig starts a program only if it contains the part's name. */
-static const char *const chips[] = {"", "GD25Q16(B)", "GD25Q16C", ""};
+static const char *const volatile part = "GD25Q16(B)";
 
 static volatile sig_atomic_t alarms;
 
@@ -35,7 +35,7 @@ static void alarm_in_us(unsigned int us)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static struct timespec in_ns(long ns)
+static struct timespec ns_from_now(long ns)
 {
 	struct timespec then;
 
@@ -54,21 +54,21 @@ __attribute__((noinline)) int sleep_for(const struct timespec *length)
 
 static void sleep_in_each_way(void)
 {
-	const struct timespec length = {.tv_nsec = 3000001}, rest = {.tv_nsec = 4000001};
-	const struct timespec watch = {.tv_nsec = 8000001}, then = in_ns(9000001);
-	struct timeval short_one = {.tv_usec = 7001};
+	const struct timespec length = {.tv_nsec = 3000001}, delay = {.tv_nsec = 4000001};
+	const struct timespec timeout = {.tv_nsec = 8000001}, then = ns_from_now(9000001);
+	struct timeval select_timeout = {.tv_usec = 7001};
 
 	nanosleep(&length, NULL);
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL);
 	usleep(5001);
 	poll(NULL, 0, 6);
-	select(0, NULL, NULL, NULL, &short_one);
-	ppoll(NULL, 0, &watch, NULL);
+	select(0, NULL, NULL, NULL, &select_timeout);
+	ppoll(NULL, 0, &timeout, NULL);
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL);
 	sleep(1);
 }
 
-static void sleep_on_after_a_signal(void)
+static void sleep_the_rest_after_a_signal(void)
 {
 	struct timespec left = {.tv_nsec = 60000001};
 
@@ -90,11 +90,11 @@ int main(void)
 	const struct timespec length = {.tv_nsec = 2000001};
 
 	signal(SIGALRM, on_alarm);
-	printf("%s\n", chips[1]);
+	printf("%s\n", part);
 	for (int i = 0; i < 2; i++)
 		sleep_for(&length);
 	sleep_in_each_way();
-	sleep_on_after_a_signal();
+	sleep_the_rest_after_a_signal();
 	sleep_until_a_signal();
 	return 3;
 }

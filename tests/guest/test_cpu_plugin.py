@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The CPU plugin under a real QEMU: CPUs of unequal speed, by a guest's own clock.
+"""The CPU plugin in a real QEMU: a guest measures the speeds of its CPUs by its own clock.
 
-Rounds in which the host did not keep up, as the trace shows, are left out. A test with too few
-rounds is skipped.
+Rounds in which the host did not keep up, by the trace, do not count. A test that has too few rounds
+is skipped.
 """
 
 import socket
@@ -28,7 +28,7 @@ def median_ns(run: PacedRun, cpu: int) -> float:
     return statistics.median(took)
 
 
-def test_cores_of_60_and_240_mips_differ_by_four(paths: Paths, tmp_path: Path) -> None:
+def test_cores_of_60_and_240_mips_differ_by_a_factor_of_four(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(
         paths, tmp_path, cores=2, plugin="mips=60:240", words="work=4000 rounds=8"
     )
@@ -36,7 +36,7 @@ def test_cores_of_60_and_240_mips_differ_by_four(paths: Paths, tmp_path: Path) -
 
 
 @pytest.mark.long("ten rounds in real time; quick: two cores of unequal speed")
-def test_three_tiers_keep_their_ratios(paths: Paths, tmp_path: Path) -> None:
+def test_three_cores_have_the_ratios_of_their_speeds(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(
         paths, tmp_path, cores=3, plugin="mips=40:120:200", words="work=2000 rounds=10"
     )
@@ -46,7 +46,7 @@ def test_three_tiers_keep_their_ratios(paths: Paths, tmp_path: Path) -> None:
     assert middle / fast == pytest.approx(200 / 120, rel=0.05)
 
 
-def test_speed_steps_when_it_is_told_to(paths: Paths, tmp_path: Path) -> None:
+def test_command_on_the_control_socket_changes_the_speed(paths: Paths, tmp_path: Path) -> None:
     control = tmp_path / "control"
     answers: list[bytes] = []
 
@@ -77,7 +77,7 @@ def test_speed_steps_when_it_is_told_to(paths: Paths, tmp_path: Path) -> None:
     assert not control.exists()
 
 
-@pytest.mark.long("rounds in real time; quick: tests/unit/cpu asks the governors themselves")
+@pytest.mark.long("rounds in real time; quick: tests/unit/cpu tests the governors")
 def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(
         paths,
@@ -92,7 +92,7 @@ def test_ondemand_speeds_up_a_cpu_that_is_busy(paths: Paths, tmp_path: Path) -> 
     assert median_ns(run, 1) / median_ns(run, 0) == pytest.approx(3.6, abs=0.5)
 
 
-def test_last_line_of_a_trace_counts_its_windows(paths: Paths, tmp_path: Path) -> None:
+def test_trace_ends_with_the_number_of_its_windows(paths: Paths, tmp_path: Path) -> None:
     run = run_paced_guest(paths, tmp_path, cores=2, plugin="mips=0", words="work=100 rounds=1")
     windows, end = of_kind(run.trace, Window), run.trace[-1]
     assert isinstance(run.trace[0], TraceStart)
@@ -103,15 +103,15 @@ def test_last_line_of_a_trace_counts_its_windows(paths: Paths, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "argument", "says"),
+    ("accelerator", "argument", "message"),
     [
         ("tcg,thread=multi", "mips=fast", "cpu plugin: mips=fast: speeds in MIPS"),
         ("tcg,thread=multi", "governor=ondemand", "cpu plugin: vCPU 0: governor ondemand needs"),
         ("tcg,thread=single", "mips=60", "cpu plugin: vCPUs share a thread"),
     ],
 )
-def test_machine_that_it_cannot_pace_is_refused(
-    paths: Paths, accelerator: str, argument: str, says: str
+def test_invalid_argument_or_accelerator_is_refused(
+    paths: Paths, accelerator: str, argument: str, message: str
 ) -> None:
     done = subprocess.run(
         [
@@ -124,4 +124,4 @@ def test_machine_that_it_cannot_pace_is_refused(
         timeout=30,
     )
     assert done.returncode == 1
-    assert done.stderr.startswith(says)
+    assert done.stderr.startswith(message)

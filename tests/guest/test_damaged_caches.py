@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""105 damaged files in the caches of a state: each is made again, and none changes a verdict."""
+"""Damages 105 cached files: the rig makes each of them again, and no verdict changes."""
 
 import os
 import random
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,10 @@ import pytest
 from delayrig.base.paths import Paths
 
 from tests.damage import HARMS
+from tests.guest.plans import cell, plan, write_plan
 from tests.guest.provided import skip_if_refused
 from tests.rig.builders import compare_folders
+from tests.rig.running import run
 
 SEED, DAMAGES = 25, 105
 CACHES = (
@@ -21,35 +22,22 @@ CACHES = (
     *("disguised", "snapshots"),
 )
 SEALS = ("seal.json", "digests.json")
-UNNAMED = ("delays", "disguised")
-"""Folders of files that are made again at once from checked ones, without a message."""
-PLAN = """
-schema = 1
-about = "Something from each of the caches"
-subjects = ["debian:trixie"]
-
-[[cell]]
-name = "program"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C" }
-
-[[cell]]
-name = "library"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "library" }
-
-[[cell]]
-name = "kernel"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", hazards = "preempt-rt" }
-
-[[cell]]
-name = "bridge"
-subject = "stripped:bundled"
-at = { mips = 250, cores = 1, job = "probe", chip = "GD25Q16C", programmer = "serprog:dev" }
-"""
+UNREPORTED = ("delays", "disguised")
+"""Folders of files that the rig makes again from checked files, without a message."""
+AT = 'mips = 250, cores = 1, job = "probe", chip = "GD25Q16C"'
+PLAN = plan(
+    cell("program", AT),
+    cell("library", f'{AT}, hazards = "library"'),
+    cell("kernel", f'{AT}, hazards = "preempt-rt"'),
+    cell("bridge", f'{AT}, programmer = "serprog:dev"'),
+    'subject = "stripped:bundled"\n',
+    subjects='"debian:trixie"',
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A rig whose state has this build's programs and the files that its runs have made."""
+    """A rig with a state folder of its own, which has the programs of this build."""
 
     paths: Paths
     folder: Path
@@ -59,17 +47,13 @@ class Rig:
         return self.folder / "state"
 
     def run(self, name: str) -> str:
-        """Runs the plan into the folder of that name; returns the lines on what it made.
+        """Runs the plan into the folder of that name; returns its messages about files it made.
 
-        Those on debug files, which an archive may lack, are left out.
+        Messages about debug files do not count, because an archive may lack those files.
         """
-        (self.folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-        words = ["run", "--no-color", "--no-history", "--plan", str(self.folder / "plan.toml")]
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "delayrig", *words, "--out", str(self.folder / name)],
-            capture_output=True,
-            text=True,
-            check=False,
+        words = ["--no-color", "--no-history", "--plan", write_plan(self.folder, PLAN)]
+        done = run(
+            *(sys.executable, "-P", "-m", "delayrig", "run", *words, "--out", self.folder / name),
             env={
                 **os.environ,
                 "PYTHONPATH": str(self.paths.checkout / "rig"),
@@ -96,30 +80,30 @@ def rig(paths: Paths, tmp_path: Path) -> Rig:
     return made
 
 
-def is_named(file: Path, harm: str, said: str, state: Path) -> bool:
-    """Returns True if the run reports that it makes the file again, or need not report it."""
+def is_reported(file: Path, harm: str, output: str, state: Path) -> bool:
+    """Returns True if the run reports that it made the file again, or need not report that."""
     if harm == "remove" and file.name == "seal.json":
-        return True  # The files are intact, and get new digests.
+        return True  # The files are intact and get new digests.
     if harm == "remove" and file.parent.name == "recipes":
-        return said != ""  # The rig acts as if the package had never been fetched.
-    if not {*file.relative_to(state).parts}.isdisjoint(UNNAMED):
+        return output != ""  # The rig fetches the package as if for the first time.
+    if not {*file.relative_to(state).parts}.isdisjoint(UNREPORTED):
         return True
     # If a digest is wrong, the rig reports the file that the digest belongs to.
     names = [path.stem for path in file.parent.rglob("*")] if file.name in SEALS else [file.stem]
-    return any(name in said for name in names)
+    return any(name in output for name in names)
 
 
 @pytest.mark.long("fetches and boots anew 15 times: five minutes; quick: tests/rig/test_seal.py")
-def test_damaged_file_of_any_cache_is_made_again_and_no_verdict_comes_of_it(rig: Rig) -> None:
+def test_damaged_file_of_any_cache_is_made_again_and_changes_no_verdict(rig: Rig) -> None:
     for number in range(DAMAGES // len(CACHES)):
         draws = random.Random(f"{SEED} damaged caches {number}")
         done = [(draws.choice(rig.files(cache)), draws.choice(HARMS)) for cache in CACHES]
         for file, harm in done:
             harm(file, draws)
-        said = rig.run(str(number))
+        output = rig.run(str(number))
         for file, harm in done:
-            told = f"{number}: {harm.__name__} {file.relative_to(rig.state)}"
-            assert is_named(file, harm.__name__, said, rig.state), f"{told}\n{said}"
+            damage = f"{number}: {harm.__name__} {file.relative_to(rig.state)}"
+            assert is_reported(file, harm.__name__, output, rig.state), f"{damage}\n{output}"
         found = compare_folders(rig.folder / str(number), rig.folder / "sound")
         assert not found.differences, f"{number}: {done}"
-    assert rig.run("whole") == ""
+    assert rig.run("end") == ""

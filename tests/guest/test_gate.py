@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gates of our own flashrom: against itself, against shorter and longer waits, over revisions."""
+"""Gates of our own flashrom: against itself, with shorter and longer waits, and in a bisection."""
 
 import shlex
 from pathlib import Path
 
-import msgspec
 import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
-from delayrig.decision.decision import FILE_NAME, Decision, Outcome
+from delayrig.decision.decision import FILE_NAME, Decision, Outcome, read_decision
 from delayrig.model.result import Verdict
 
 from tests.rig.git_commits import commit_all, git
 
-from .conftest import RUN_LIMIT_S, launch
-from .plans import SMALL_PLAN, group
+from .conftest import RUN_LIMIT_S, launch, rig_command
+from .plans import SMALL_PLAN, group, write_plan
 
 SEVERAL = 'mips = [250, 62], cores = [1], job = ["write", "erase"], chip = ["GD25Q16C"]'
 SEVERAL_GROUP = group("several", f'{SEVERAL}, corner = ["max"]')
@@ -31,7 +30,7 @@ def gate(
     sides = ["--baseline", baseline, "--candidate", candidate, "--out", str(out)]
     done = launch(paths, "gate", "--no-color", *sides, *more)
     assert (out / FILE_NAME).is_file(), done.stderr
-    decision = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=Decision)
+    decision = read_decision(out)
     assert decision.exit_code == done.returncode
     return done.returncode, decision, done.stdout
 
@@ -40,83 +39,74 @@ def gate(
 def baseline(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs a small gate of our flashrom against itself; returns the candidate's run."""
     folder = tmp_path_factory.mktemp("itself")
-    (folder / "several.toml").write_text(SMALL_PLAN + SEVERAL_GROUP)
-    plan = str(folder / "several.toml")
-    code, _, said = gate(paths, folder / "out", "bundled", "bundled", "--plan", plan)
-    assert code == ExitCode.PASS, said
+    plan = write_plan(folder, SMALL_PLAN + SEVERAL_GROUP)
+    code, _, output = gate(paths, folder / "out", "bundled", "bundled", "--plan", plan)
+    assert code == ExitCode.PASS, output
     return folder / "out" / "candidate"
 
 
-@pytest.mark.long("the gate as it comes, twice; quick: the same with a plan of six cells")
-def test_gate_as_it_comes_finds_no_difference_of_a_subject_to_itself(
+@pytest.mark.long("a gate with the default plan; quick: with a plan of six cells")
+def test_gate_with_the_default_plan_finds_no_difference_of_a_subject_to_itself(
     paths: Paths, tmp_path: Path
 ) -> None:
-    code, _, said = gate(paths, tmp_path / "out", "bundled", "bundled")
-    assert code == ExitCode.PASS, said
+    code, _, output = gate(paths, tmp_path / "out", "bundled", "bundled")
+    assert code == ExitCode.PASS, output
     assert_no_difference(tmp_path / "out", least=70)
 
 
-def test_subject_against_itself_shows_no_difference_at_all(baseline: Path) -> None:
+def test_gate_finds_no_difference_of_a_subject_to_itself(baseline: Path) -> None:
     assert_no_difference(baseline.parent, least=8)
 
 
 def assert_no_difference(out: Path, *, least: int) -> None:
-    content = (out / FILE_NAME).read_bytes()
-    decision = msgspec.json.decode(content, type=Decision)
-    differences = [
-        item.candidate_ns - item.baseline_ns for cell in decision.cells for item in cell.excess
-    ]
+    cells = read_decision(out).cells
+    differences = [item.candidate_ns - item.baseline_ns for cell in cells for item in cell.excess]
     assert len(differences) >= least
     assert set(differences) == {0}
 
 
-def test_delays_shortened_by_two_percent_are_refused_in_the_first_line(
+def test_delays_shortened_by_two_percent_are_unsafe_and_the_first_line_names_the_worst_cell(
     paths: Paths, tmp_path: Path, baseline: Path
 ) -> None:
     short = program(paths, "flashrom-short")
-    code, decision, said = gate(paths, tmp_path / "out", str(baseline), short)
+    code, decision, output = gate(paths, tmp_path / "out", str(baseline), short)
     assert code == ExitCode.UNSAFE
     worst = decision.deciding[0]
     assert worst.candidate is Verdict.TOO_SHORT
     assert worst.margin_ns == min(cell.margin_ns or 0 for cell in decision.deciding)
-    assert worst.id in said.splitlines()[0]
+    assert worst.id in output.splitlines()[0]
 
 
-def test_slower_by_three_percent_is_refused_for_that(
+def test_delays_longer_by_three_percent_are_slower_in_all_cells_together(
     paths: Paths, tmp_path: Path, baseline: Path
 ) -> None:
     slow = program(paths, "flashrom-slow")
-    code, decision, said = gate(paths, tmp_path / "out", str(baseline), slow)
+    code, decision, output = gate(paths, tmp_path / "out", str(baseline), slow)
     assert code == ExitCode.SLOWER
     assert {cell.candidate for cell in decision.cells if cell.role == "measure"} == {Verdict.PASS}
-    assert "No, slower: all cells together: time +" in said.splitlines()[0]
+    assert "slower: all cells together: time +" in output.splitlines()[0]
     times = [item for cell in decision.cells for item in cell.excess if item.figure == "time"]
-    # Cells with few waits get slower by less. No cell alone exceeds its limit.
+    # Cells with few waits slow down less, so no single cell exceeds its limit.
     assert max(item.pct for item in times) > 2
     assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
     assert sum(item.candidate_ns for item in times) > sum(item.baseline_ns for item in times)
 
 
 def test_every_delay_of_a_stripped_program_is_judged(paths: Paths, tmp_path: Path) -> None:
-    plan = tmp_path / "small.toml"
-    plan.write_text(SMALL_PLAN)
-    trixie = "debian:trixie"
-    code, decision, said = gate(paths, tmp_path / "out", trixie, trixie, "--plan", str(plan))
-    assert code == ExitCode.PASS, said
+    trixie, plan = "debian:trixie", write_plan(tmp_path, SMALL_PLAN)
+    code, decision, output = gate(paths, tmp_path / "out", trixie, trixie, "--plan", plan)
+    assert code == ExitCode.PASS, output
     assert {cell.outcome for cell in decision.cells} == {Outcome.PASS}
-    assert "Seen: delays: all " in said
-    assert "no shortening of these waits" not in said
+    assert "Seen: delays: all " in output
+    assert "no shortening of these waits" not in output
 
 
-def test_git_bisect_finds_the_revision_that_shortened_the_delays(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_git_bisect_finds_the_revision_with_short_delays(paths: Paths, tmp_path: Path) -> None:
     """Revision 2 cannot be built; revision 4 is the first one with short delays."""
-    plan, tree = tmp_path / "small.toml", tmp_path / "tree"
-    plan.write_text(SMALL_PLAN)
+    tree, baseline = tmp_path / "tree", tmp_path / "baseline"
     tree.mkdir()
-    baseline = tmp_path / "baseline"
-    done = launch(paths, "run", "--plan", str(plan), "--out", str(baseline))
+    plan = write_plan(tmp_path, SMALL_PLAN)
+    done = launch(paths, "run", "--plan", plan, "--out", str(baseline))
     assert done.returncode == ExitCode.PASS, done.stderr
 
     builds = ["flashrom", "flashrom", "nonesuch", "flashrom", *["flashrom-short"] * 3]
@@ -125,9 +115,8 @@ def test_git_bisect_finds_the_revision_that_shortened_the_delays(
         (tree / "build.sh").write_text(f"# {number}\ncp {program} built\n")
         (tree / ".gitignore").write_text("built\nout/\n")
         commit_all(tree, f"revision {number}")
-    rig = paths.checkout / "rig" / "rig"
-    command = [str(rig), "gate", "--bisect", "--build", "rm -f built; sh build.sh"]
-    command += ["--baseline", str(baseline), "--candidate", "path:built"]
+    words = ["--build", "rm -f built; sh build.sh", "--baseline", str(baseline)]
+    command = rig_command(paths, "gate", "--bisect", *words, "--candidate", "path:built")
     git(tree, "bisect", "start", "HEAD", "HEAD~6")
-    said = git(tree, "bisect", "run", *command, limit_s=RUN_LIMIT_S)
-    assert "revision 4" in said.partition("is the first bad commit")[2], said
+    output = git(tree, "bisect", "run", *command, limit_s=RUN_LIMIT_S)
+    assert "revision 4" in output.partition("is the first bad commit")[2], output

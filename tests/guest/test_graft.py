@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tree with our delay layer, gated in guests against the same tree without it."""
+"""A gate of a source tree with our delay layer against the same tree without it."""
 
 from pathlib import Path
 
@@ -11,22 +11,19 @@ from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, Graft
 from delayrig.model.result import Verdict
 
 from .conftest import launch
-from .plans import SMALL_PLAN, group
+from .plans import SMALL_PLAN, group, write_plan
 from .upstream_tree import gateable_tree
 
 OVER = 'mips = [250], cores = [1], job = ["probe"], chip = ["GD25Q16C"]'
 SIGNALS = group("signals", f'{OVER}, hazards = ["long-waits+signals:1"]')
 
 
-def test_graft_of_a_tree_takes_less_of_the_cpu_and_loses_nothing_to_signals(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_grafted_tree_uses_less_cpu_time_and_survives_signals(paths: Paths, tmp_path: Path) -> None:
     tree, out = gateable_tree(paths.checkout / "flashrom", tmp_path / "tree"), tmp_path / "out"
-    plan = tmp_path / "small.toml"
-    plan.write_text(SMALL_PLAN + SIGNALS)
-    done = launch(paths, "graft", str(tree), "--out", str(out), "--plan", str(plan))
-    # The answer may be "in doubt": a baseline that cuts its long waits is faster than a candidate
-    # that keeps them.
+    plan = write_plan(tmp_path, SMALL_PLAN + SIGNALS)
+    done = launch(paths, "graft", str(tree), "--out", str(out), "--plan", plan)
+    # The answer may be inconclusive: a baseline that cuts its long waits short is faster than a
+    # candidate that does not.
     assert done.returncode in (ExitCode.PASS, ExitCode.INCONCLUSIVE), done.stderr
     answer = msgspec.json.decode((out / FILE_NAME).read_bytes(), type=Graft)
     assert answer.gate

@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,54 +14,44 @@ from delayrig.base.paths import Paths
 from delayrig.machine.embedded_libvirt import embed_uri, provide_starter
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.processes import processes_with, rig_started_by
+from tests.rig.processes import rig_started_by
 
-from .conftest import launch, run_plan
-from .plans import cell, plan
+from .conftest import assert_same_runs, rig_command, run_plan
+from .plans import cell, plan, write_plan
+from .victims import VictimRun, qemu_of, wait_until_none
+from .waiting import wait_until
 
 INTERRUPTED = 130
 LONG_CELL = plan(cell("long", 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"', 1024))
 END_LIMIT_S = 60
-"""This is long, because a process needs the CPU to end, and the machine may be busy."""
+"""This limit is long, because a process needs the CPU to end, and the machine may be busy."""
 GUEST_LIMIT_S = 300
-"""This only guards against a hang: the first run of a fresh checkout asks much before its guest."""
-LOOK_AGAIN_S = 0.01
-QUIET_LOOKS = 50
-
-
-def qemu_of(mark: Path | str) -> list[int]:
-    """Returns each QEMU with the mark on its command line: a folder, or libvirt's name of it."""
-    return [n for n, words in processes_with(mark).items() if "qemu-system" in words]
+"""This limit only ends a hang: the first run of a checkout takes long to start its guest."""
 
 
 def wait_for_guest(run: subprocess.Popen[Any], mark: Path | str) -> None:
-    """Blocks until a QEMU of the run is there. Between two cells there is none for a moment."""
-    deadline = time.monotonic() + GUEST_LIMIT_S
-    while not qemu_of(mark):
+    """Waits until the run has a QEMU. Between two cells it has none for a short time."""
+
+    def has_guest() -> bool:
         assert run.poll() is None, f"the run ended with {run.returncode} before a guest was seen"
-        assert time.monotonic() < deadline, "no guest of the run was ever seen"
-        time.sleep(LOOK_AGAIN_S)
+        return bool(qemu_of(mark))
 
-
-def scratch_in(folder: Path) -> dict[str, str]:
-    """Returns an environment that puts the scratch files of guests below `folder`."""
-    return os.environ | {"TMPDIR": str(folder)}
+    wait_until(has_guest, "the run started no guest", GUEST_LIMIT_S)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
+def test_interrupted_run_leaves_no_guest_and_keeps_finished_cells(
     paths: Paths, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "out"
-    command = [str(paths.checkout / "rig" / "rig"), "run", "--no-color", "--plan", "smoke"]
     # A shell ignores SIGINT in background jobs, and their children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run = subprocess.Popen(
-        [*command, "--out", str(out)],
+        rig_command(paths, "run", "--no-color", "--plan", "smoke", "--out", str(out)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=scratch_in(tmp_path),
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     assert run.stderr is not None
     for line in run.stderr:
@@ -79,35 +68,27 @@ def test_told_to_end_leaves_no_guest_and_keeps_finished_cells(
     assert 2 <= len(results.cells) < results.run.cells_planned
 
 
-def test_cell_whose_guest_is_killed_is_run_again_and_tells_the_end_of_its_logs(
+def test_cell_of_a_killed_guest_runs_again_with_its_logs_quoted(
     paths: Paths, tmp_path: Path
 ) -> None:
-    file, out = tmp_path / "plan.toml", tmp_path / "out"
-    file.write_text(LONG_CELL)
-    words = ["run", "--no-color", "--no-history", "--plan", str(file), "--out", str(out)]
-    with subprocess.Popen(
-        [str(paths.checkout / "rig" / "rig"), *words],
-        stdout=subprocess.DEVNULL,
-        env=scratch_in(tmp_path),
-    ) as run:
-        wait_for_guest(run, tmp_path)
-        for guest in qemu_of(tmp_path):
+    run = VictimRun(paths=paths, words=("--plan", write_plan(tmp_path, LONG_CELL)), folder=tmp_path)
+    with run.start() as process:
+        wait_for_guest(process, run.scratch)
+        for guest in qemu_of(run.scratch):
             os.kill(guest, signal.SIGKILL)
-    assert run.returncode == ExitCode.PASS
-    (result,) = read_results(out).cells
+    assert process.returncode == ExitCode.PASS
+    (result,) = read_results(run.out).cells
     assert result.verdict is Verdict.PASS
     assert "; console.log: " in result.retried_after
     assert "; qemu.log: " in result.retried_after
 
 
-def test_run_that_was_killed_is_gone_on_with_to_the_same_nanosecond(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_killed_run_is_resumed_with_equal_results(paths: Paths, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     words = ["--no-history", "--plan", "smoke", "--cell", "write.*", "--cell", "control-*"]
     assert run_plan(paths, whole, *words).exit_code == 0
     with subprocess.Popen(
-        [str(paths.checkout / "rig" / "rig"), "run", "--out", str(cut), *words],
+        rig_command(paths, "run", "--out", str(cut), *words),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -117,37 +98,27 @@ def test_run_that_was_killed_is_gone_on_with_to_the_same_nanosecond(
         run.kill()
     assert not (cut / "results.json").exists()
     again = run_plan(paths, cut, *words, "--resume")
-    assert again.exit_code == 0, again.said
-    assert "cells are done" in again.said
-    assert launch(paths, "compare", "--exact", str(whole), str(cut)).returncode == 0
+    assert again.exit_code == 0, again.output
+    assert "cells are done" in again.output
+    assert_same_runs(paths, whole, cut)
 
 
 @pytest.mark.parametrize("connect", [[], ["--connect", "embed"]], ids=["plain", "libvirt"])
-def test_guest_that_is_about_to_start_dies_with_a_run_that_is_killed(
+def test_guest_that_is_just_starting_ends_with_a_killed_run(
     paths: Paths, tmp_path: Path, connect: list[str]
 ) -> None:
-    out = tmp_path / "out"
-    command = [str(paths.checkout / "rig" / "rig"), "run", "--no-color", "--plan", "smoke"]
-    run = subprocess.Popen(
-        [*command, *connect, "--out", str(out)], stdout=subprocess.DEVNULL, env=scratch_in(tmp_path)
-    )
-    mark = f"guest=flashrom-rig-{rig_started_by(run.pid)}-" if connect else tmp_path
+    run = VictimRun(paths=paths, words=("--plan", "smoke", *connect), folder=tmp_path)
+    process = run.start()
+    mark = f"guest=flashrom-rig-{rig_started_by(process.pid)}-" if connect else run.scratch
     try:
-        wait_for_guest(run, mark)
+        wait_for_guest(process, mark)
     finally:
-        run.kill()
-        run.wait(timeout=END_LIMIT_S)
-    deadline, quiet = time.monotonic() + END_LIMIT_S, 0
-    while quiet < QUIET_LOOKS:  # One look may miss a process inside execve(2).
-        left = qemu_of(mark)
-        quiet = 0 if left else quiet + 1
-        assert time.monotonic() < deadline, f"guests {left} outlived their run"
-        time.sleep(LOOK_AGAIN_S)
+        process.kill()
+        process.wait(timeout=END_LIMIT_S)
+    wait_until_none(lambda: qemu_of(mark), END_LIMIT_S)
 
 
-def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_probed_qemu_of_a_killed_rig_is_ended_by_the_next_rig(paths: Paths, tmp_path: Path) -> None:
     with subprocess.Popen(["true"]) as dead:
         pass
     root, link = tmp_path / "root", tmp_path / "libvirt" / f"process-{dead.pid}"
@@ -164,15 +135,12 @@ def test_questioned_qemu_of_a_rig_that_was_killed_is_ended_by_the_next(
     )
     assert len(qemu_of(root)) == 1
     embed_uri(replace(paths, state=tmp_path))
-    deadline = time.monotonic() + END_LIMIT_S
-    while qemu_of(root):
-        assert time.monotonic() < deadline, "it is still there"
-        time.sleep(LOOK_AGAIN_S)
+    wait_until(lambda: not qemu_of(root), "QEMU is still running", END_LIMIT_S)
     assert not root.exists()
     assert not link.is_symlink()
 
 
-def test_number_of_a_rig_that_was_killed_may_be_ours(paths: Paths, tmp_path: Path) -> None:
+def test_killed_rig_may_have_had_our_process_id(paths: Paths, tmp_path: Path) -> None:
     state, theirs = tmp_path / "state", tmp_path / "theirs"
     theirs.mkdir()
     link = state / "libvirt" / f"process-{os.getpid()}"
@@ -185,11 +153,11 @@ def test_number_of_a_rig_that_was_killed_may_be_ours(paths: Paths, tmp_path: Pat
     assert embed_uri(replace(own, other_snapshots=tmp_path)) == uri
 
 
-def test_images_leave_libvirt_nothing_to_ask(paths: Paths, tmp_path: Path) -> None:
+def test_libvirt_finds_the_capabilities_of_qemu_in_its_cache(paths: Paths, tmp_path: Path) -> None:
     pytest.importorskip("libvirt")
     from delayrig.machine.libvirt_machine import learn_about_qemu
 
-    # The path of this state folder is longer than that of a socket may be.
+    # The path of this state folder is longer than the path of a socket may be.
     own = replace(paths, state=tmp_path / ("deep" * 30))
     learn_about_qemu(own)
     known = [path.read_text() for path in (own.state / "libvirt" / "cache").rglob("*.xml")]

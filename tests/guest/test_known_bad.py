@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Known-bad builds in their cells: the gate answers each as its class requires."""
+"""Known-bad and legal builds: the gate gives each the answer that its class requires."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,10 +13,10 @@ from delayrig.features.selfcheck.known_bad import FILE_NAME, PAGE_NAME, KnownBad
 from delayrig.model.result import Verdict, read_results
 from delayrig.subjects.known_bad import Kind
 
-from .conftest import launch
+from .conftest import launch, repeated
 
-# Builds that break the rules of a part: after sleep, reset, suspend and power-up; that do not ask
-# the part, or wait in the wrong place; that only cost time; and legal ones.
+# Builds that do not wait after sleep, reset, suspend or power-up, do not poll the part, or wait in
+# the wrong place; builds that only take longer; and legal builds.
 DOZEN = {
     "wake-not-waited": Outcome.UNSAFE,
     "reset-not-waited": Outcome.UNSAFE,
@@ -31,8 +31,17 @@ DOZEN = {
     "relative-sleep": Outcome.PASS,
     "boottime-clock": Outcome.PASS,
 }
-# The rig finds their delay function by its code, so the answer is the same without symbols.
-STRANGERS = {
+# Builds with interrupted sleeps of a driver.
+SLEEPS = {
+    "direct-sleep-resumed": Outcome.PASS,
+    "direct-sleep-then-clock": Outcome.PASS,
+    "direct-sleep-interrupted": Outcome.UNSAFE,
+    "direct-until-interrupted": Outcome.UNSAFE,
+    "poll-as-a-sleep": Outcome.UNSAFE,
+    "own-delay-interrupted": Outcome.UNSAFE,
+}
+# The rig finds the delay function of these by its code, so they need no symbols.
+WITHOUT_SYMBOLS = {
     "resumes-once": Outcome.UNSAFE,
     "rounds-down-long-ones": Outcome.UNSAFE,
     "milliseconds-interrupted": Outcome.UNSAFE,
@@ -53,49 +62,48 @@ def answered(paths: Paths, out: Path, *words: str) -> tuple[int, KnownBad, str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"), [((), DOZEN), (STRIPPED, STRANGERS)], ids=["a dozen", "stripped"]
+    ("words", "wanted"),
+    [((), DOZEN), ((), SLEEPS), (STRIPPED, WITHOUT_SYMBOLS)],
+    ids=["a dozen", "sleeps", "stripped"],
 )
-def test_builds_are_answered_by_their_classes_and_stand_on_the_page(
+def test_each_build_gets_the_answer_of_its_class_and_is_on_the_page(
     paths: Paths, tmp_path: Path, words: tuple[str, ...], wanted: dict[str, Outcome]
 ) -> None:
-    only = [word for name in wanted for word in ("--only", name)]
-    code, answer, said = answered(paths, tmp_path / "out", *words, *only)
-    assert {build.name: build.outcome for build in answer.builds} == wanted, said
+    words = (*words, *repeated("--only", wanted))
+    code, answer, output = answered(paths, tmp_path / "out", *words)
+    assert {build.name: build.outcome for build in answer.builds} == wanted, output
     assert code == ExitCode.PASS
     page = (tmp_path / "out" / PAGE_NAME).read_text(encoding="utf-8")
     assert all(name in page for name in wanted)
 
 
-@pytest.mark.long("all builds, then stripped: half an hour and more; quick: some of them")
+@pytest.mark.long("all builds, then stripped: more than half an hour; quick: some of them")
 @pytest.mark.parametrize(("words", "legal_min"), [((), 12), (STRIPPED, 0)])
-def test_all_builds_are_answered_by_their_classes(
+def test_every_build_gets_the_answer_of_its_class(
     paths: Paths, tmp_path: Path, words: tuple[str, ...], legal_min: int
 ) -> None:
-    _, answer, said = answered(paths, tmp_path / "out", *words)
-    assert [build.name for build in answer.builds if not build.right] == [], said
+    _, answer, output = answered(paths, tmp_path / "out", *words)
+    assert [build.name for build in answer.builds if not build.right] == [], output
     assert len(answer.builds) >= 60
     assert Counter(build.kind for build in answer.builds)[Kind.LEGAL] >= legal_min
 
 
-# Past mistakes, and the cells of the plan `gate` that convict each of them.
-PAST = (
+# Past mistakes, and the cells of the plan `gate` that show them.
+PAST_MISTAKES = (
     *("eintr-ignored", "wall-clock", "wrap-32bit", "calibrated-loop", "trusting-getres"),
     "doubling-calibration-2003",
 )
-SHOWING = ("siblings*", "signals.*", "clock-is-set.*wall-clock-step--*", "whole-chip*")
-SHOWN = (Verdict.TOO_SHORT, Verdict.HUNG)
-"""A wait by a clock that is set back does not end."""
+CELLS = ("siblings*", "signals.*", "clock-is-set.*wall-clock-step--*", "whole-chip*")
+FAULTS = (Verdict.TOO_SHORT, Verdict.HUNG)
+"""A wait by a clock that is set back hangs."""
 
 
-def test_past_mistakes_show_without_symbols_and_in_an_unknown_version(
-    paths: Paths, tmp_path: Path
-) -> None:
-    subjects = [f"stripped:renamed:past-mistake:{name}" for name in PAST]
-    words = [word for name in subjects for word in ("--subject", name)]
-    words += [word for glob in SHOWING for word in ("--cell", glob)]
+def test_past_mistakes_are_found_without_symbols(paths: Paths, tmp_path: Path) -> None:
+    subjects = [f"stripped:renamed:past-mistake:{name}" for name in PAST_MISTAKES]
+    words = [*repeated("--subject", subjects), *repeated("--cell", CELLS)]
     done = launch(paths, "run", "--plan", "gate", "--out", str(tmp_path / "out"), *words)
     assert "warning: no cell" not in done.stderr
     cells = read_results(tmp_path / "out").cells
-    shown = {cell.subject.name for cell in cells if cell.verdict in SHOWN}
+    shown = {cell.subject.name for cell in cells if cell.verdict in FAULTS}
     assert shown == set(subjects), done.stdout
     assert done.returncode == ExitCode.UNSAFE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig latency` in guests, whose time is exact: published figures, to the microsecond."""
+"""`rig/rig latency` in guests of exact virtual time: it measures the published figures."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from delayrig.base.paths import Paths
 from delayrig.features.latency import explain
 from delayrig.features.latency.result import LatencyReport, MachineReport, Section
 
-from .conftest import launch
+from .conftest import launch, repeated
 
 JIFFY_NS = 4_000_000
 GUESTS = ("x86_64/250", "x86_64/250/highres=off")
@@ -18,11 +18,11 @@ MORE_GUESTS = (
     *("x86_64/250/nohz=off", "x86_64/250/2c/nohz_full=1"),
 )
 """Guests of other speeds and kinds of tick; their tests are long."""
-five_more = pytest.mark.long("sweeps of five more guests; quick: 250 MIPS in two settings")
+five_more = pytest.mark.long("measures five more guests; quick: 250 MIPS with two kinds of timer")
 
 
 def measure(paths: Paths, out: Path, *guests: str) -> dict[str, MachineReport]:
-    words = [word for guest in guests for word in ("--guest", guest)]
+    words = repeated("--guest", guests)
     done = launch(paths, "latency", "--quick", "--no-color", "--out", str(out), *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (out / "latency.html").is_file()
@@ -41,7 +41,7 @@ def machines(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 def all_machines(
     paths: Paths, tmp_path_factory: pytest.TempPathFactory, machines: dict[str, MachineReport]
 ) -> dict[str, MachineReport]:
-    """Returns the guests of the quick tier and all others."""
+    """Measures the other guests; returns them and those of the quick tier."""
     out = tmp_path_factory.mktemp("latency") / "more"
     return machines | measure(paths, out, *MORE_GUESTS)
 
@@ -50,24 +50,26 @@ def select_took_ns(machine: MachineReport, request_ns: int, *, slack_ns: int) ->
     for each in machine.of(Section.SWEEP):
         if (each.series.wait, each.series.slack_ns) == ("select", slack_ns):
             pairs = dict(zip(explain.requests_ns(each), each.elapsed_ns, strict=True))
-            return min(took for asked, took in pairs.items() if abs(asked - request_ns) <= 10_000)
-    raise AssertionError("select was not swept")
+            return min(took for ns, took in pairs.items() if abs(ns - request_ns) <= 10_000)
+    raise AssertionError("the report has no sweep of select")
 
 
-def test_no_wait_ends_early_in_any_guest(machines: dict[str, MachineReport]) -> None:
-    assert early(machines) == dict.fromkeys(GUESTS, 0)
+@pytest.mark.parametrize(
+    ("among", "guests"),
+    [
+        ("machines", GUESTS),
+        pytest.param("all_machines", (*GUESTS, *MORE_GUESTS), marks=five_more),
+    ],
+)
+def test_no_wait_ends_early(
+    request: pytest.FixtureRequest, among: str, guests: tuple[str, ...]
+) -> None:
+    machines: dict[str, MachineReport] = request.getfixturevalue(among)
+    early = {name: explain.early_of(machine)[0] for name, machine in machines.items()}
+    assert early == dict.fromkeys(guests, 0)
 
 
-@five_more
-def test_no_wait_ends_early_at_any_speed_or_tick(all_machines: dict[str, MachineReport]) -> None:
-    assert early(all_machines) == dict.fromkeys((*GUESTS, *MORE_GUESTS), 0)
-
-
-def early(machines: dict[str, MachineReport]) -> dict[str, int]:
-    return {name: explain.early_of(machine)[0] for name, machine in machines.items()}
-
-
-def test_select_of_1200_us_takes_a_jiffy_without_high_resolution_timers(
+def test_select_of_1200_us_takes_a_jiffy_at_low_resolution(
     machines: dict[str, MachineReport],
 ) -> None:
     low, high = machines["x86_64/250/highres=off"], machines["x86_64/250"]
@@ -85,7 +87,7 @@ def test_select_of_1200_us_takes_a_jiffy_without_high_resolution_timers(
     ("among", "guest"),
     [("machines", "x86_64/250"), pytest.param("all_machines", "x86_64/1000", marks=five_more)],
 )
-def test_least_slack_leaves_less_than_a_third_of_the_overshoot(
+def test_smallest_timer_slack_cuts_the_overshoot_to_less_than_a_third(
     request: pytest.FixtureRequest, among: str, guest: str
 ) -> None:
     machines: dict[str, MachineReport] = request.getfixturevalue(among)
@@ -95,9 +97,7 @@ def test_least_slack_leaves_less_than_a_third_of_the_overshoot(
 
 
 @five_more
-def test_select_grows_by_a_thousandth_of_the_wait_and_a_sleep_does_not(
-    all_machines: dict[str, MachineReport],
-) -> None:
+def test_only_select_overshoots_by_a_thousandth(all_machines: dict[str, MachineReport]) -> None:
     grown = {
         (each.wait, each.policy): each
         for each in explain.growths(all_machines["x86_64/250/2c/nohz_full=1"])
@@ -109,7 +109,7 @@ def test_select_grows_by_a_thousandth_of_the_wait_and_a_sleep_does_not(
 
 
 @five_more
-def test_tick_is_what_the_kernel_was_told(all_machines: dict[str, MachineReport]) -> None:
+def test_report_names_the_tick_of_the_kernel(all_machines: dict[str, MachineReport]) -> None:
     ticks = {name: machine.timers.tick for name, machine in all_machines.items()}
     assert ticks["x86_64/250"] == "idle"
     assert ticks["x86_64/250/nohz=off"] == "periodic"
@@ -122,14 +122,14 @@ def test_tick_is_what_the_kernel_was_told(all_machines: dict[str, MachineReport]
     assert full.busy_interrupts <= 2
 
 
-def test_cyclictest_wakes_earliest_by_clock_nanosleep(machines: dict[str, MachineReport]) -> None:
+def test_clock_nanosleep_has_the_least_mean_latency(machines: dict[str, MachineReport]) -> None:
     idle = {each.interface: each for each in machines["x86_64/250"].cyclictest if not each.loaded}
     sleep = idle.pop("clock_nanosleep")
     assert len(idle) == 2
     assert all(sleep.mean_ns < each.mean_ns for each in idle.values())
 
 
-def test_task_of_a_millisecond_overruns_at_every_tick_of_four(
+def test_task_of_1_ms_overruns_each_tick_of_4_ms_with_low_resolution_timers(
     machines: dict[str, MachineReport],
 ) -> None:
     assert all(each.overruns == 0 for each in machines["x86_64/250"].of(Section.PERIODS))
@@ -139,19 +139,19 @@ def test_task_of_a_millisecond_overruns_at_every_tick_of_four(
 
 
 @five_more
-def test_guest_that_may_not_be_real_time_measures_the_rest(
+def test_guest_without_realtime_priorities_measures_the_other_series(
     all_machines: dict[str, MachineReport],
 ) -> None:
     machine = all_machines["x86_64/250/no-rt"]
     refused = [each for each in machine.readings if each.refused]
     assert refused
     assert all(each.series.fifo for each in refused)
-    assert any("sched_setscheduler" in what for what in machine.missing)
+    assert any("sched_setscheduler" in missing for missing in machine.missing)
     assert [each for each in machine.of(Section.TABLE) if each.statistics]
 
 
-@pytest.mark.long("one guest's sweeps again; quick: cells that are the same again")
-def test_same_guest_measured_again_gives_the_same_figures(
+@pytest.mark.long("measures one guest again; quick: tests/guest/test_determinism.py")
+def test_second_measurement_of_a_guest_gives_the_same_figures(
     paths: Paths, tmp_path: Path, machines: dict[str, MachineReport]
 ) -> None:
     again = measure(paths, tmp_path / "out", "x86_64/250")["x86_64/250"]

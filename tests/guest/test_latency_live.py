@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rig/rig latency` in a guest of real time: both of its cores in turn, and two governors."""
+"""`rig/rig latency` in a guest of real time: each of its cores, and two governors."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from .conftest import launch
 
 pytestmark = [
     pytest.mark.alone("cores of real speeds"),
-    pytest.mark.long("sweeps of both cores in real time; quick: the virtual guests"),
+    pytest.mark.long("measures both cores in real time; quick: guests of virtual time"),
 ]
 GUEST = "10:40"
 
@@ -57,7 +57,7 @@ def test_each_core_has_its_own_speed(machine: MachineReport) -> None:
     assert slow.late_ns_p50 > fast.late_ns_p50
 
 
-def test_every_series_says_how_well_its_core_was_kept_to_its_speed(machine: MachineReport) -> None:
+def test_each_series_counts_the_windows_that_were_not_kept(machine: MachineReport) -> None:
     assert all(each.windows for each in machine.readings if each.statistics or each.elapsed_ns)
     assert all(each.windows for each in machine.cyclictest)
     behind = [each.windows_not_kept for each in machine.readings]
@@ -65,7 +65,7 @@ def test_every_series_says_how_well_its_core_was_kept_to_its_speed(machine: Mach
     assert bool(machine.doubt) == any(behind)
 
 
-def test_both_governors_were_tried(machine: MachineReport) -> None:
+def test_both_governors_are_measured(machine: MachineReport) -> None:
     found = {each.series.governor for each in machine.of(Section.POWER) if each.statistics}
     assert found == {"performance", "ondemand"}
 

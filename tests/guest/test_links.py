@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slow links make no wait short, and hide no wait that must be judged."""
+"""Slow links shorten no wait, and hide no wait that must be judged."""
 
 import pytest
 from delayrig.base.errors import ExitCode
@@ -9,7 +9,7 @@ from delayrig.model.kinds.emulator import FaultMade
 from delayrig.model.result import Verdict
 
 from .conftest import FinishedRun, run_plan
-from .plans import OVER, cell, group, plan
+from .plans import OVER, cell, group, plan, write_plan
 
 LINK = "link:baud=115200,usb-frame-us=1000"
 CANARY_AT = f'mips = 250, cores = 1, job = "write", chip = "W25Q128JV", hazards = "{LINK}"'
@@ -26,31 +26,28 @@ LATE = "fault-delay-5000-p-0-01"
 @pytest.fixture(scope="module")
 def run(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = tmp_path_factory.mktemp("links")
-    (folder / "plan.toml").write_text(PLAN)
-    return run_plan(paths, folder / "out", "--plan", str(folder / "plan.toml"))
+    return run_plan(paths, folder / "out", "--plan", write_plan(folder, PLAN))
 
 
-def test_whole_waits_pass_and_a_cut_one_is_convicted_over_a_serial_line(run: FinishedRun) -> None:
-    assert run.exit_code == ExitCode.PASS, run.said
+def test_over_a_serial_line_full_waits_pass_and_a_short_wait_is_convicted(run: FinishedRun) -> None:
+    assert run.exit_code == ExitCode.PASS, run.output
     run.need(run.results.cells)
     verdicts = {cell.id.partition(".")[0]: cell.verdict for cell in run.results.cells}
     assert verdicts == {"links": Verdict.PASS, "canary": Verdict.TOO_SHORT}
 
 
-@pytest.mark.parametrize("word", [SERIAL, LATE])
-def test_wait_after_the_synchronisation_is_judged_over_a_slow_link(
-    run: FinishedRun, word: str
-) -> None:
+@pytest.mark.parametrize("link", [SERIAL, LATE])
+def test_synchronisation_wait_is_judged_over_a_slow_link(run: FinishedRun, link: str) -> None:
     (cell,) = [
         cell
         for cell in run.results.cells
-        if cell.subject.name == "debian:trixie" and f".{word}." in cell.id
+        if cell.subject.name == "debian:trixie" and f".{link}." in cell.id
     ]
     run.need([cell])
     assert "serprog-sync" in cell.judged, cell.reason
 
 
-def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
+def test_job_takes_at_least_the_transfer_time_of_the_serial_line(run: FinishedRun) -> None:
     (cell,) = [
         cell for cell in run.results.cells if cell.subject.name == "bundled" and SERIAL in cell.id
     ]
@@ -59,9 +56,9 @@ def test_bytes_take_their_time_on_the_line(run: FinishedRun) -> None:
     assert cell.time_ns.total > 3 * 65536 * 10 * 10**9 // 115200
 
 
-def test_late_replies_are_in_the_events(run: FinishedRun) -> None:
+def test_delayed_replies_are_in_the_events(run: FinishedRun) -> None:
     late = [cell for cell in run.results.cells if LATE in cell.id]
     assert len(late) == 2
     run.need(late)
-    for each in late:
-        assert of_kind(read_events(run.out / each.id), FaultMade), each.id
+    for result in late:
+        assert of_kind(read_events(run.out / result.id), FaultMade), result.id

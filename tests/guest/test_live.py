@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The live lane with real guests: its convictions, killed processes, and the network of a subject.
+"""The live lane with real guests: its verdicts, killed processes, and the network of a subject.
 
-A cell that a busy host could not keep up with is inconclusive; these tests accept that.
+A cell is inconclusive if a busy host could not keep up with it; these tests accept that.
 """
 
 import errno
@@ -29,22 +29,22 @@ from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
 from tests.rig.processes import children_of, is_running, rig_started_by
 
-from .conftest import FinishedRun, run_plan
-from .plans import group, plan
-from .victims import assert_whole
+from .conftest import repeated, run_plan
+from .plans import group, plan, write_plan
+from .victims import VictimRun, assert_whole
 
 pytestmark = pytest.mark.alone("cores of real speeds")
-ASKED = os.environ.get("RIG_KILLS")
-"""The number of kills of each of the two tests, in place of the tier's own."""
+REQUESTED_KILLS = os.environ.get("RIG_KILLS")
+"""The number of kills of each of the two tests, in place of the tier's number."""
 KILLS = (3, 25)
 KILLS_MIN = (1, 8)
-"""The number that is enough on a slow host, unless $RIG_KILLS asks for another."""
-KILLING_LIMIT_S = float("inf") if ASKED else 150
+"""The number that is enough on a slow host, unless $RIG_KILLS sets another."""
+KILLING_LIMIT_S = float("inf") if REQUESTED_KILLS else 150
 GONE_LIMIT_S = 20
 LOOK_S = 0.02
-MOMENT_S = (0.5, 7.0)
+DELAY_S = (0.5, 7.0)
 VICTIMS = ("qemu-system", "serprog-emu")
-"""The victims, in turn. A killed guest nearly always costs its cell, an emulator during a job."""
+"""The victims, in turn. A killed guest nearly always ends its cell, an emulator only in a job."""
 CELLS_PER_KILL = 3
 PLAN = plan(
     group(
@@ -65,23 +65,19 @@ def wait_until_gone(pids: list[int]) -> list[int]:
 
 @contextmanager
 def many_cells(
-    paths: Paths, folder: Path, out: Path, kills: int
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a run of more cells than the test waits for; yields it, and ends it afterwards."""
-    file, cells = folder / "victims.toml", range(CELLS_PER_KILL * kills)
-    file.write_text(PLAN.replace("HAZARDS", ", ".join(f'"move:{ms}"' for ms in cells)))
-    words = ["run", "--no-color", "--plan", str(file), "--out", str(out)]
-    with subprocess.Popen(
-        [str(paths.checkout / "rig" / "rig"), *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "TMPDIR": str(folder)},
-    ) as run:
+    paths: Paths, folder: Path, kills: int
+) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """Runs more cells than the test waits for; yields the folder of results and the process."""
+    folder.mkdir()
+    hazards = ", ".join(f'"move:{ms}"' for ms in range(CELLS_PER_KILL * kills))
+    words = ("--plan", write_plan(folder, PLAN.replace("HAZARDS", hazards)))
+    run = VictimRun(paths=paths, words=words, folder=folder)
+    with run.start() as process:
         try:
-            yield run
+            yield run.out, process
         finally:
-            run.send_signal(signal.SIGTERM)
-            run.wait()
+            process.send_signal(signal.SIGTERM)
+            process.wait()
 
 
 def skip_if_not_kept_up(cell: CellResult) -> None:
@@ -91,21 +87,17 @@ def skip_if_not_kept_up(cell: CellResult) -> None:
         pytest.skip(f"inconclusive: {cell.reason}")
 
 
-def test_calibrated_on_a_slow_core_and_moved_to_a_fast_one_is_convicted(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_delay_loop_moved_to_a_faster_core_is_convicted(paths: Paths, tmp_path: Path) -> None:
     run = run_plan(paths, tmp_path / "out", "--plan", "live", "--cell", "moved.*")
     for subject in ("bundled", "debian:trixie"):
         cell = run.cell("moved", subject)
-        assert cell.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.said
+        assert cell.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), run.output
     moved = run.cell("moved", "debian:bookworm")
     skip_if_not_kept_up(moved)
-    assert moved.verdict is Verdict.TOO_SHORT, run.said
+    assert moved.verdict is Verdict.TOO_SHORT, run.output
 
 
-def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_canaries_are_convicted_and_controls_are_not(paths: Paths, tmp_path: Path) -> None:
     words = ["--cell", "canary*", "--cell", "control*"]
     run = run_plan(paths, tmp_path / "out", "--plan", "live", *words)
     for cell in run.results.cells:
@@ -114,8 +106,8 @@ def test_canaries_of_the_lane_are_convicted_and_controls_are_not(
         allowed = (
             (Verdict.TOO_SHORT,) if cell.role == "canary" else (Verdict.PASS, Verdict.INCONCLUSIVE)
         )
-        assert cell.verdict in allowed, run.said
-        # QEMU translated the subject's code in the rehearsal; it must see the calls nevertheless.
+        assert cell.verdict in allowed, run.output
+        # QEMU translated the code of the subject in the rehearsal. It must still record its calls.
         delays = read_delays(tmp_path / "out" / cell.id)
         assert delays
         assert delays.calls
@@ -126,8 +118,8 @@ def finished_cells(out: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_bytes()) for path in out.glob(f"*/{RESULT}")]
 
 
-def hit_cells(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the cells that were lost, for good or at their first try."""
+def disturbed_cells(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the cells that were lost, finally or at their first try."""
     return [
         cell
         for cell in cells
@@ -137,20 +129,22 @@ def hit_cells(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def wanted_kills(bound: Bound) -> tuple[int, int]:
     """Returns the number of kills to try, and the smallest number that is enough."""
-    return (int(ASKED), int(ASKED)) if ASKED else (bound("kills"), bound("kills_min"))
+    if REQUESTED_KILLS:
+        return int(REQUESTED_KILLS), int(REQUESTED_KILLS)
+    return bound("kills"), bound("kills_min")
 
 
 @pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
-def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
+def test_killed_guest_or_emulator_ends_its_cell_only(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
-    draws, out = random.Random(1), tmp_path / "out"
+    draws = random.Random(1)
     wanted, fewest = wanted_kills(bound)
     kills, until = 0, time.monotonic() + KILLING_LIMIT_S
-    with many_cells(paths, tmp_path, out, wanted) as run:
+    with many_cells(paths, tmp_path / "run", wanted) as (out, run):
         rig = rig_started_by(run.pid)
         while kills < wanted and time.monotonic() < until and run.poll() is None:
-            time.sleep(draws.uniform(*MOMENT_S))
+            time.sleep(draws.uniform(*DELAY_S))
             victims = [
                 pid
                 for pid, name in children_of(rig).items()
@@ -159,9 +153,11 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
             if victims:
                 os.kill(draws.choice(victims), signal.SIGKILL)
                 kills += 1
-        # A cell that was hit runs again, and has no result before that.
+        # A disturbed cell runs again and has no result before that.
         while (
-            not hit_cells(finished_cells(out)) and time.monotonic() < until and run.poll() is None
+            not disturbed_cells(finished_cells(out))
+            and time.monotonic() < until
+            and run.poll() is None
         ):
             time.sleep(LOOK_S)
         ours = [rig, *children_of(rig)]
@@ -170,28 +166,27 @@ def test_guest_or_emulator_that_is_killed_costs_its_own_cell_alone(
     assert_whole(out)
     cells = json.loads((out / "results.json").read_bytes())["cells"]
     lost = [cell for cell in cells if cell["verdict"] == Verdict.INFRA_ERROR]
-    hit = hit_cells(cells)
-    # A kill between two cells, or of a rehearsal's emulator, costs no cell.
-    assert 0 < len(hit) <= kills
-    # A cell that runs again can be hit again.
-    assert len(lost) <= kills - len(hit)
+    disturbed = disturbed_cells(cells)
+    # A kill between two cells, or of the emulator in a rehearsal, disturbs no cell.
+    assert 0 < len(disturbed) <= kills
+    # A cell that runs again can be disturbed again.
+    assert len(lost) <= kills - len(disturbed)
     others = {cell["verdict"] for cell in cells if cell not in lost}
     assert others <= {Verdict.PASS, Verdict.INCONCLUSIVE}
-    reasons = [c["retried_after"] for c in hit] + [c["reason"] for c in lost]
+    reasons = [c["retried_after"] for c in disturbed] + [c["reason"] for c in lost]
     assert all("console.log" in reason or "emulator" in reason for reason in reasons)
 
 
 @pytest.mark.bounds(kills=KILLS, kills_min=KILLS_MIN)
-def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
+def test_killed_rig_leaves_no_process_or_cut_file(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
     draws = random.Random(2)
     wanted, fewest = wanted_kills(bound)
     kills, until = 0, time.monotonic() + KILLING_LIMIT_S
     while kills < wanted and time.monotonic() < until:
-        out = tmp_path / f"out-{kills}"
-        with many_cells(paths, tmp_path, out, wanted) as run:
-            time.sleep(draws.uniform(*MOMENT_S))
+        with many_cells(paths, tmp_path / str(kills), wanted) as (out, run):
+            time.sleep(draws.uniform(*DELAY_S))
             rig = rig_started_by(run.pid)
             ours = [rig, *children_of(rig)]
             run.kill()
@@ -202,36 +197,29 @@ def test_rig_that_is_killed_leaves_no_process_and_no_half_written_result(
     assert kills >= fewest
 
 
-LOOKING = plan(
-    group("looks", 'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"]'), lane="live"
+CONNECTING = plan(
+    group("connects", 'machine = ["10:40"], job = ["probe"], chip = ["W25Q128JV"]'), lane="live"
 )
 
 
-def run_looking(paths: Paths, folder: Path, *more: str) -> FinishedRun:
-    """Runs a subject that tries to connect to a service of this machine; checks that it cannot."""
-    file = folder / "looks.toml"
-    file.write_text(LOOKING)
+@pytest.mark.parametrize("connect", ["embed", "plain"])
+def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
+    paths: Paths, tmp_path: Path, connect: str
+) -> None:
     with socket.socket() as service:
         service.bind(("127.0.0.1", 0))
         service.listen()
         service.settimeout(0)
         port = int(service.getsockname()[1])
-        program = build_hostile(folder, ONLY="connect", HOST=HOST_ADDRESS, PORT=port)
-        subjects = ("--subject", f"path:{program}", "--subject", "bundled")
-        run = run_plan(paths, folder / "out", "--plan", str(file), *subjects, *more)
+        program = build_hostile(tmp_path, ONLY="connect", HOST=HOST_ADDRESS, PORT=port)
+        words = ["--plan", write_plan(tmp_path, CONNECTING), "--connect", connect]
+        words += repeated("--subject", (f"path:{program}", "bundled"))
+        run = run_plan(paths, tmp_path / "out", *words)
         with pytest.raises(BlockingIOError):
             service.accept()
-    return run
-
-
-@pytest.mark.parametrize("behind", ["embed", "plain"])
-def test_subject_in_a_live_guest_reaches_no_other_service_of_this_machine(
-    paths: Paths, tmp_path: Path, behind: str
-) -> None:
-    run = run_looking(paths, tmp_path, "--connect", behind)
-    looks, works = run.results.cells
-    said = refusals((run.out / looks.id / "stdout.txt").read_text())
-    assert said == {"connect": errno.ECONNREFUSED}, run.said
-    assert looks.verdict is not Verdict.PASS, looks.reason
-    assert works.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), works.reason
+    hostile, bundled = run.results.cells
+    errors = refusals((run.out / hostile.id / "stdout.txt").read_text())
+    assert errors == {"connect": errno.ECONNREFUSED}, run.output
+    assert hostile.verdict is not Verdict.PASS, hostile.reason
+    assert bundled.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE), bundled.reason
     assert run.results.run.confined is True

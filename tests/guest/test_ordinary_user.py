@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An ordinary user sets up a checkout and uses it; only the installation of packages needs root."""
+"""An ordinary user sets up a checkout and uses it; only installing packages needs root."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from delayrig.base.paths import Paths
 
 from tests.rig.processes import left_running
 
-from .fresh_checkout import ask, copy_checkout
+from .fresh_checkout import copy_checkout, run_line
 from .provided import skip_if_refused
 
 NOBODY = 65534
@@ -29,7 +29,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def checkout(paths: Paths) -> Iterator[Path]:
-    """Yields a checkout with two programs, which the ordinary user owns and can reach."""
+    """Yields a checkout with two programs, which the ordinary user owns."""
     with tempfile.TemporaryDirectory(prefix="user-") as name:
         folder = Path(name)
         fresh = copy_checkout(paths, folder / "rig", linked=False)
@@ -44,17 +44,17 @@ def checkout(paths: Paths) -> Iterator[Path]:
 
 
 def as_user(checkout: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Runs the line as a user who is not root, and who can get no capability."""
-    less = (
+    """Runs the line as a user who is not root and cannot get any capability."""
+    drop_root = (
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
         *("--bounding-set=-all", "--inh-caps=-all"),
     )
     variables = {"HOME": str(checkout.parent), "TMPDIR": str(checkout.parent / "tmp")}
-    return ask(checkout, line, variables, less if os.geteuid() == 0 else ())
+    return run_line(checkout, line, variables, drop_root if os.geteuid() == 0 else ())
 
 
-@pytest.mark.long("a checkout is set up and asked five times; quick: what root may do confined")
-def test_ordinary_user_comes_from_the_checkout_to_each_answer(checkout: Path) -> None:
+@pytest.mark.long("sets up a checkout and runs five commands; quick: tests/rig/test_confinement.py")
+def test_commands_of_an_ordinary_user_give_their_exit_codes(checkout: Path) -> None:
     for line, code in COMMANDS.items():
         done = as_user(checkout, line)
         skip_if_refused(done.returncode, done.stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QEMU that lacks a function which the chip plugin calls is refused, with the reason."""
+"""A QEMU that lacks a function that the chip plugin calls is refused with a reason."""
 
 import shutil
 from pathlib import Path
@@ -35,20 +35,18 @@ def refusal(program: str, programmer: Programmer, paths: Paths) -> str:
 
 
 @EVERY_DEVICE
-def test_this_qemu_has_every_programmer(programmer: Programmer, paths: Paths) -> None:
+def test_installed_qemu_supports_each_programmer(programmer: Programmer, paths: Paths) -> None:
     assert refusal(PLATFORM.program, programmer, paths) == ""
 
 
-def test_qemu_without_a_function_is_refused_with_the_versions_that_have_it(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_qemu_without_a_function_is_refused_with_a_reason(paths: Paths, tmp_path: Path) -> None:
     qemu = without_function("memory_region_init_io", tmp_path)
-    said = refusal(str(qemu), Programmer.NICINTEL_SPI, paths)
-    assert said.startswith("this QEMU has no nicintel_spi: this QEMU has no memory_region_init_io")
-    assert said.endswith("it needs QEMU 9.2 to 10.1, built as Debian builds it")
+    reason = refusal(str(qemu), Programmer.NICINTEL_SPI, paths)
+    for fact in ("nicintel_spi", "memory_region_init_io", "QEMU 9.2 to 10.1"):
+        assert fact in reason
 
 
-def test_function_for_usb_matters_to_usb_adapters_alone(paths: Paths, tmp_path: Path) -> None:
+def test_usb_function_is_needed_for_usb_adapters_only(paths: Paths, tmp_path: Path) -> None:
     qemu = str(without_function("usb_desc_init", tmp_path))
     assert "usb_desc_init" in refusal(qemu, Programmer.CH341A_SPI, paths)
     assert refusal(qemu, Programmer.LINUX_SPI, paths) == ""

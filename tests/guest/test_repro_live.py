@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live cells that a user enters: a shell, gdb, and the commands to paste.
+"""`rig/rig repro` of live cells: a shell, gdb, and the commands to paste.
 
-A cell that a busy host could not keep up with is in doubt; these tests accept that.
+A cell is inconclusive if a busy host could not keep up with it; these tests accept that.
 """
 
 import contextlib
@@ -16,28 +16,26 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.features.repro.guest_entry import PROMPT, SUBJECT_STARTS
+from delayrig.features.repro.guest_entry import SUBJECT_STARTS
 from delayrig.features.repro.watched_lane import LINE_PORT
 from delayrig.model.result import Verdict, read_results
 
-from tests.rig.processes import processes_with
-
-from .test_repro import INTERRUPTED, LIMIT_S, Terminal, repro
+from .test_repro import LIMIT_S, leave_shell, repro
 
 pytestmark = pytest.mark.alone("cores of real speeds")
 CONVICTED = ("--plan", "live", "moved.debian-bookworm*")
 BUNDLED = ("--plan", "live", "moved.bundled*")
 SERIAL = ("--plan", "live", "tty.bundled*")
-IN_DOUBT = 4
+INCONCLUSIVE = 4
 FAST_CORE = "Cpus_allowed_list:\t1"
 
 
-def test_shell_is_in_the_slow_guest_and_its_end_starts_the_subject(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_subject_starts_after_the_shell_in_the_slow_guest(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "shell"
-    said = "grep -c processor /proc/cpuinfo\ngrep Cpus_allowed_list /proc/self/status\n"
-    done = repro(paths, *CONVICTED, "--shell", "--out", str(out), said=said, codes=(0, IN_DOUBT))
+    typed = "grep -c processor /proc/cpuinfo\ngrep Cpus_allowed_list /proc/self/status\n"
+    done = repro(
+        paths, *CONVICTED, "--shell", "--out", str(out), typed=typed, codes=(0, INCONCLUSIVE)
+    )
     assert "\r\n2\r\n" in done.stdout or "\n2\n" in done.stdout, done.stdout
     assert "Cpus_allowed_list:\t0" in done.stdout
     assert SUBJECT_STARTS in done.stdout
@@ -48,42 +46,32 @@ def test_shell_is_in_the_slow_guest_and_its_end_starts_the_subject(
     assert f"kept: {out / cell.id}" in done.stdout
 
 
-def test_key_that_leaves_ends_the_live_guest_and_both_emulators(
-    paths: Paths, tmp_path: Path
-) -> None:
-    out = tmp_path / "left"
-    terminal = Terminal(paths, "repro", *BUNDLED, "--shell", "--out", str(out))
-    terminal.expect(PROMPT)
-    assert processes_with(out)
-    terminal.type("\x1d")
-    assert terminal.end() == INTERRUPTED
-    assert processes_with(out) == {}
+def test_key_that_leaves_the_shell_ends_a_live_cell(paths: Paths, tmp_path: Path) -> None:
+    leave_shell(paths, tmp_path / "left", *BUNDLED)
 
 
-def test_gdb_is_on_the_very_process_that_the_cell_moves(paths: Paths, tmp_path: Path) -> None:
+def test_gdb_debugs_the_process_that_the_cell_moves(paths: Paths, tmp_path: Path) -> None:
     status = tmp_path / "status"
     fetch = f"remote get /proc/%d/status {status}"
-    said = (
+    typed = (
         "continue\nbacktrace 3\n"
         f'python gdb.execute("{fetch}" % gdb.selected_inferior().pid)\n'
         "delete\ncontinue\n"
     )
-    done = repro(paths, *BUNDLED, "--gdb", said=said, codes=(0, IN_DOUBT))
+    done = repro(paths, *BUNDLED, "--gdb", typed=typed, codes=(0, INCONCLUSIVE))
     assert "default_delay (usecs=" in done.stdout, done.stdout
     assert FAST_CORE in status.read_text()
     assert "exited normally" in done.stdout
     assert "VERIFIED" in done.stdout
 
 
-@pytest.mark.long("the same over another line; quick: over TCP")
-def test_gdb_has_the_first_serial_line_where_the_subject_has_the_second(paths: Paths) -> None:
-    done = repro(paths, *SERIAL, "--gdb", said="delete\ncontinue\n", codes=(0, IN_DOUBT))
+@pytest.mark.long("gdb over a serial line; quick: over TCP")
+def test_gdb_and_the_subject_use_different_serial_lines(paths: Paths) -> None:
+    done = repro(paths, *SERIAL, "--gdb", typed="delete\ncontinue\n", codes=(0, INCONCLUSIVE))
     assert "exited normally" in done.stdout, done.stdout
 
 
-def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_printed_commands_run_the_live_cell(paths: Paths, tmp_path: Path) -> None:
     out = tmp_path / "dry"
     done = repro(paths, *BUNDLED, "--dry-run", "--out", str(out))
     assert not (out / "results.json").exists()
@@ -93,34 +81,33 @@ def test_printed_commands_are_those_of_a_live_cell_that_can_be_started(
     assert [shlex.split(text)[1] for text in speeds] == ["0 10.000 0", "1 40.000 0"]
     with socket.create_server(("127.0.0.1", LINE_PORT)) as server:
         server.settimeout(LIMIT_S)
-        said = tmp_path / "qemu.txt"
-        with started(emulator), started(stage), started(qemu, said) as guest:
-            tell(guest, "cont")
+        log = tmp_path / "qemu.txt"
+        with started(emulator), started(stage), started(qemu, log) as guest:
+            type_line(guest, "cont")
             call, _ = server.accept()
             with call, call.makefile("rw") as agent:
                 call.settimeout(LIMIT_S)
-                for heard, say in (("ready", "go"), ("started", "accepted"), ("released", "")):
-                    assert agent.readline().strip() == heard
-                    agent.write(f"{say}\n" if say else "")
+                for expected, reply in (("ready", "go"), ("started", "accepted"), ("released", "")):
+                    assert agent.readline().strip() == expected
+                    agent.write(f"{reply}\n" if reply else "")
                     agent.flush()
                 assert agent.readline().strip() == "ended"
                 agent.write("finish\n")
                 agent.flush()
-                # A close now could lose bytes, so the socket stays open until the guest has read
-                # the line. Then the guest pauses, maybe before its last output to the console.
+                # A close could lose bytes, so the socket stays open until the guest pauses.
                 deadline = time.monotonic() + LIMIT_S
-                while "VM status: paused" not in said.read_text():
+                while "VM status: paused" not in log.read_text():
                     assert time.monotonic() < deadline
-                    tell(guest, "info status")
+                    type_line(guest, "info status")
                     time.sleep(0.1)
     (events,) = out.glob("*/cell/events.jsonl")
     assert events.stat().st_size > 0
 
 
-def shells(said: str) -> list[str]:
-    """Returns the commands for each shell from the output, in its order."""
+def shells(output: str) -> list[str]:
+    """Returns the commands for each shell, in the order of the output."""
     parts: list[list[str]] = []
-    for text in said.splitlines():
+    for text in output.splitlines():
         if text.startswith("# ") and text.endswith(":") and "cont" not in text:
             parts.append([])
         elif parts and not text.startswith("#"):
@@ -129,17 +116,17 @@ def shells(said: str) -> list[str]:
     return [emulator, stage, line, qemu, speeds]
 
 
-def tell(process: "subprocess.Popen[str]", line: str) -> None:
-    """Types a line into the shell."""
+def type_line(process: "subprocess.Popen[str]", line: str) -> None:
+    """Writes a line to the input of the shell."""
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
 
 
 @contextlib.contextmanager
-def started(commands: str, said: Path = Path(os.devnull)) -> Iterator["subprocess.Popen[str]"]:
-    """Runs the commands in a shell of its own; kills all its processes at the end."""
-    with said.open("w", encoding="utf-8") as output:
+def started(commands: str, log: Path = Path(os.devnull)) -> Iterator["subprocess.Popen[str]"]:
+    """Runs the commands in a shell; kills all its processes at the end."""
+    with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             ["sh", "-c", commands],
             stdin=subprocess.PIPE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results that one run of the smoke plan must show."""
+"""The results of one run of the smoke plan."""
 
 from pathlib import Path
 
@@ -24,11 +24,11 @@ from delayrig.model.workload import wrong_granules
 from .conftest import FinishedRun, launch
 
 NS_PER_S = 1_000_000_000
-OTHERS = ("bundled", "debian:trixie")
+WITHOUT_CALIBRATION = ("bundled", "debian:trixie")
 
 
-def test_smoke_with_all_as_expected_exits_0(smoke: FinishedRun) -> None:
-    assert smoke.exit_code == ExitCode.PASS, smoke.said
+def test_smoke_exits_with_0_and_has_each_planned_cell(smoke: FinishedRun) -> None:
+    assert smoke.exit_code == ExitCode.PASS, smoke.output
     assert len(smoke.results.cells) == smoke.results.run.cells_planned
 
 
@@ -41,19 +41,15 @@ def test_demonstration_convicts_the_calibrated_loop_by_its_1_s_wait(smoke: Finis
         assert item.actual_ns is not None
         shortest_ns, longest_ns = item.actual_ns
         assert 0 < shortest_ns <= longest_ns < NS_PER_S // 2
-    assert "1 s synchronisation wait" in smoke.said
+    assert "1 s synchronisation wait" in smoke.output
 
 
-@pytest.mark.parametrize("subject", OTHERS)
-def test_demonstration_acquits_subjects_without_such_a_loop(
-    smoke: FinishedRun, subject: str
-) -> None:
+@pytest.mark.parametrize("subject", WITHOUT_CALIBRATION)
+def test_demonstration_acquits_other_subjects(smoke: FinishedRun, subject: str) -> None:
     assert smoke.cell("demonstration", subject).verdict is Verdict.PASS
 
 
-def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
-    smoke: FinishedRun,
-) -> None:
+def test_siblings_run_during_the_calibration_and_stop_after_it(smoke: FinishedRun) -> None:
     cell = smoke.cell("demonstration", "debian:bookworm")
     events = read_events(smoke.out / cell.id)
     times = [
@@ -63,12 +59,10 @@ def test_siblings_run_while_the_subject_calibrates_and_stop_before_it_waits(
         needed(events, SiblingsStopped).t_ns,
     ]
     assert times == sorted(times)
-    assert times[2] - times[1] > NS_PER_S  # The subject calibrates between these two.
+    assert times[2] - times[1] > NS_PER_S  # The subject calibrates between its start and accept.
 
 
-def test_canaries_are_convicted_each_by_its_witness_and_controls_are_acquitted(
-    smoke: FinishedRun,
-) -> None:
+def test_canaries_are_convicted_and_controls_acquitted(smoke: FinishedRun) -> None:
     for witness, name, control in (
         (Witness.DELAY, "bus", "bundled"),
         (Witness.CHIP, "chip", "control:chip"),
@@ -79,7 +73,7 @@ def test_canaries_are_convicted_each_by_its_witness_and_controls_are_acquitted(
         assert smoke.cell(f"control-{name}", control).verdict is Verdict.PASS
 
 
-def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> None:
+def test_each_delay_is_recorded_with_its_source_line_and_duration(smoke: FinishedRun) -> None:
     cell = smoke.cell("control-bus", "bundled")
     assert any(kind.startswith(DELAY_CLASS) for kind in cell.judged)
     delays = read_delays(smoke.out / cell.id)
@@ -91,9 +85,7 @@ def test_delays_are_seen_with_their_lines_and_lengths(smoke: FinishedRun) -> Non
     assert all((call.seen_ns or 0) >= call.requested_ns for call in delays.calls)
 
 
-def test_every_write_that_passed_left_the_right_image_in_the_emulator(
-    smoke: FinishedRun, paths: Paths
-) -> None:
+def test_chip_has_the_right_image_after_each_write(smoke: FinishedRun, paths: Paths) -> None:
     chips = read_chips(paths.checkout)
     written = [cell for cell in smoke.results.cells if cell.verdict is Verdict.PASS]
     assert len(written) > 5
@@ -105,9 +97,7 @@ def test_every_write_that_passed_left_the_right_image_in_the_emulator(
         assert wrong_granules(cell, chips[cell.chip], sparse) == []
 
 
-def test_every_cell_says_what_it_judged_or_why_not_and_its_phases_add_up(
-    smoke: FinishedRun,
-) -> None:
+def test_each_cell_has_its_witnesses_and_its_phases_add_up(smoke: FinishedRun) -> None:
     for cell in smoke.results.cells:
         assert cell.judged or cell.unjudged, cell.id
         if cell.judged:
@@ -117,14 +107,14 @@ def test_every_cell_says_what_it_judged_or_why_not_and_its_phases_add_up(
         assert phases == split.total > 0
 
 
-def test_sleeping_costs_less_cpu_than_polling(smoke: FinishedRun) -> None:
+def test_sleeping_uses_less_cpu_time_than_polling(smoke: FinishedRun) -> None:
     polled = smoke.cell("write", "debian:bookworm")
     slept = smoke.cell("write", "debian:trixie")
     assert polled.cpu_ns.user + polled.cpu_ns.sys > 5 * (slept.cpu_ns.user + slept.cpu_ns.sys)
     assert polled.time_ns.total > slept.time_ns.total
 
 
-def test_report_of_the_run_splits_every_total_and_shows_the_conviction(
+def test_report_has_the_phases_and_the_command_of_each_cell_and_the_convicted_timeline(
     smoke: FinishedRun, paths: Paths, tmp_path: Path
 ) -> None:
     page = tmp_path / "report.html"

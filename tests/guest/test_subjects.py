@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Subjects by path, subjects that cannot be judged, and images that are reproducible."""
+"""Subjects by path, subjects that fail or cannot be judged, and reproducible images."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import provide_subject
 
 from .conftest import FinishedRun, run_plan
-from .plans import cell, plan
+from .plans import cell, plan, write_plan
 
 AT = 'mips = 250, cores = 1, job = "write", chip = "W25Q128JV"'
 DUMMY_PLAN = plan(cell("dummy", f'{AT}, programmer = "dummy"'), subjects='"debian:trixie"')
@@ -31,7 +31,7 @@ def unpack_subject(name: str, paths: Paths, folder: Path) -> Path:
     return folder
 
 
-def test_same_program_by_path_under_another_name_is_convicted(
+def test_program_of_a_package_is_convicted_by_path_and_under_another_name(
     smoke: FinishedRun, paths: Paths, tmp_path: Path
 ) -> None:
     root = unpack_subject("debian:bookworm", paths, tmp_path / "root")
@@ -44,7 +44,7 @@ def test_same_program_by_path_under_another_name_is_convicted(
         *("--plan", "smoke", "--subject", name, "--cell", "demonstration.*"),
         environment={**os.environ, LIBRARY_PATH: str(root / "lib")},
     )
-    assert run.exit_code == ExitCode.UNSAFE, run.said
+    assert run.exit_code == ExitCode.UNSAFE, run.output
     ours = run.cell("demonstration", name)
     theirs = smoke.cell("demonstration", "debian:bookworm")
     assert ours.verdict is Verdict.TOO_SHORT
@@ -52,9 +52,7 @@ def test_same_program_by_path_under_another_name_is_convicted(
     assert ours.evidence == theirs.evidence
 
 
-def test_missing_library_of_a_path_subject_names_it_and_starts_nothing(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_path_subject_without_its_library_is_bad_input(paths: Paths, tmp_path: Path) -> None:
     build = ["gcc", "-x", "c", "-", "-o"]
     library, program = tmp_path / "libneeded.so", tmp_path / "flashrom"
     subprocess.run(
@@ -68,27 +66,25 @@ def test_missing_library_of_a_path_subject_names_it_and_starts_nothing(
     )
     library.unlink()
     run = run_plan(paths, tmp_path / "out", "--plan", "smoke", "--subject", f"path:{program}")
-    assert run.exit_code == ExitCode.BAD_INPUT, run.said
-    assert "libneeded.so" in run.said
+    assert run.exit_code == ExitCode.BAD_INPUT, run.output
+    assert "libneeded.so" in run.output
     assert not (tmp_path / "out").exists()
 
 
-def test_own_dummy_programmer_is_skipped_with_the_reason(paths: Paths, tmp_path: Path) -> None:
-    file = tmp_path / "dummy.toml"
-    file.write_text(DUMMY_PLAN)
-    run = run_plan(paths, tmp_path / "out", "--plan", str(file))
-    assert run.exit_code == ExitCode.SKIPPED, run.said
+def test_dummy_programmer_of_a_subject_is_skipped(paths: Paths, tmp_path: Path) -> None:
+    run = run_plan(paths, tmp_path / "out", "--plan", write_plan(tmp_path, DUMMY_PLAN))
+    assert run.exit_code == ExitCode.SKIPPED, run.output
     skipped = run.cell("dummy", "debian:trixie")
     assert skipped.verdict is Verdict.SKIPPED
     assert "dummy programmer" in skipped.reason
 
 
-@pytest.mark.long("fetches and makes all images again; quick: digests of what is packed")
+@pytest.mark.long("fetches and makes all images again; quick: digests of packed files")
 def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -> None:
     recipes = read_recipes(paths.checkout)
     elsewhere = Paths(checkout=paths.checkout, state=tmp_path / "state")
     elsewhere.state.mkdir()
-    # The agent and our flashrom are compiled once; their archives are made again.
+    # The agent and our flashrom are not compiled again, but their archives are made again.
     elsewhere.build.symlink_to(paths.build)
     ours = provide_guest_image(recipes.guest, paths, lambda _: None)
     theirs = provide_guest_image(recipes.guest, elsewhere, lambda _: None)
@@ -101,7 +97,7 @@ def test_images_made_twice_have_the_same_digests(paths: Paths, tmp_path: Path) -
         assert one.archive_sha256 == other.archive_sha256
 
 
-def test_results_name_every_image_of_the_run(smoke: FinishedRun) -> None:
+def test_results_have_the_digest_of_each_image(smoke: FinishedRun) -> None:
     header = msgspec.to_builtins(smoke.results.run)
     digests = header["image_digests"]
     assert {"kernel", "initrd", "emulator", "qemu", "subject debian:bookworm"} <= digests.keys()
@@ -125,38 +121,35 @@ int main(int argc, char **argv)
 
 
 def run_pretender(paths: Paths, folder: Path, behaviour: str) -> FinishedRun:
-    """Runs a program that is no flashrom in one cell that writes."""
+    """Runs a program that only pretends to be flashrom in one cell that writes."""
     program = folder / "pretender"
     subprocess.run(
         ["gcc", "-O0", "-static", "-x", "c", "-", "-o", str(program)],
         input=PRETENDER.replace("BEHAVIOUR", behaviour).encode(),
         check=True,
     )
-    file = folder / "plan.toml"
-    file.write_text(plan(cell("dummy", AT), subjects=f'"path:{program}"'))
-    return run_plan(paths, folder / "out", "--plan", str(file))
+    file = write_plan(folder, plan(cell("pretender", AT), subjects=f'"path:{program}"'))
+    return run_plan(paths, folder / "out", "--plan", file)
 
 
 def test_subject_that_never_ends_is_hung_in_virtual_time(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "pause()")
     (found,) = run.results.cells
-    assert found.verdict is Verdict.HUNG, run.said
+    assert found.verdict is Verdict.HUNG, run.output
     assert run.exit_code == ExitCode.INCONCLUSIVE
-    assert found.time_ns.total >= 600_000_000_000  # ten minutes for the guest, seconds here
+    assert found.time_ns.total >= 600_000_000_000
 
 
-def test_subject_that_fails_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
+def test_failed_subject_is_op_failed_and_quoted(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, 'puts("no programmer, no luck"); return 3')
     (found,) = run.results.cells
-    assert found.verdict is Verdict.OP_FAILED, run.said
+    assert found.verdict is Verdict.OP_FAILED, run.output
     assert run.exit_code == ExitCode.INCONCLUSIVE
     assert "no programmer, no luck" in found.reason
 
 
-def test_subject_that_claims_success_and_wrote_nothing_is_corrupt(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_subject_that_passes_without_a_write_is_corrupt(paths: Paths, tmp_path: Path) -> None:
     run = run_pretender(paths, tmp_path, "(void)0")
     (found,) = run.results.cells
-    assert found.verdict is Verdict.CORRUPT, run.said
+    assert found.verdict is Verdict.CORRUPT, run.output
     assert run.exit_code == ExitCode.UNSAFE

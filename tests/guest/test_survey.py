@@ -9,10 +9,10 @@ from delayrig.base.paths import Paths
 from delayrig.features.survey.survey import FILE_NAME, Survey
 
 from .conftest import launch
-from .plans import group, plan
+from .plans import group, plan, write_plan
 
 OFF_PCT_MAX = 2.0
-"""A flashrom does a little other work in gaps that contain a wait."""
+"""The gaps on the bus that contain a wait also contain a little other work."""
 STRIPPED = "debian:trixie"
 PLAN = plan(
     group(
@@ -25,12 +25,11 @@ PLAN = plan(
 
 @pytest.fixture(scope="module")
 def surveyed(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs a survey once; leaves its output beside its results."""
+    """Runs a survey; writes its output beside its results; returns the folder of both."""
     folder = tmp_path_factory.mktemp("survey")
-    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-    words = ["bundled", STRIPPED, "--plan", str(folder / "plan.toml"), "--no-color"]
+    words = ["bundled", STRIPPED, "--plan", write_plan(folder, PLAN), "--no-color"]
     done = launch(paths, "survey", *words, "--out", str(folder / "out"))
-    (folder / "said.txt").write_text(done.stdout, encoding="utf-8")
+    (folder / "output.txt").write_text(done.stdout, encoding="utf-8")
     assert (folder / "out" / FILE_NAME).is_file(), done.stdout + done.stderr
     return folder
 
@@ -40,21 +39,21 @@ def survey(surveyed: Path) -> Survey:
     return msgspec.json.decode((surveyed / "out" / FILE_NAME).read_bytes(), type=Survey)
 
 
-def test_calls_and_the_bus_less_service_time_agree_to_two_percent(survey: Survey) -> None:
+def test_time_of_calls_and_gaps_on_the_bus_agree_to_two_percent(survey: Survey) -> None:
     found = {(each.subject, each.chip): each for each in survey.agreements}
     chips = ("W25Q128JV", "GD25Q16C")
     assert set(found) == {(name, chip) for name in ("bundled", STRIPPED) for chip in chips}
     for each in found.values():
-        assert each.calls >= 256, "64 KiB are 256 pages, each of them waited for"
+        assert each.calls >= 256, "64 KiB are 256 pages with at least one wait each"
         assert abs(each.off_pct) <= OFF_PCT_MAX
 
 
-def test_calls_are_each_as_long_as_asked_for(survey: Survey) -> None:
+def test_each_call_takes_at_least_the_requested_time(survey: Survey) -> None:
     assert {each.subject for each in survey.calls} == {"bundled", STRIPPED}
     assert all(each.beyond_ns >= 0 for each in survey.calls)
 
 
-def test_stripped_program_is_seen_call_by_call_and_says_where(
+def test_calls_of_a_stripped_program_are_counted_and_output_and_page_name_the_address(
     survey: Survey, surveyed: Path
 ) -> None:
     counts = {
@@ -63,15 +62,16 @@ def test_stripped_program_is_seen_call_by_call_and_says_where(
         if each.subject == STRIPPED
     }
     for chip in ("W25Q128JV", "GD25Q16C"):
-        assert counts[chip, 10] >= 256, "64 KiB are 256 pages, each of them polled"
+        assert counts[chip, 10] >= 256, "64 KiB are 256 pages, which are polled"
         assert counts[chip, 1_000_000] == 1, "its delay function calls another one, which waits"
     (line,) = [line for line in survey.lines if line.startswith(STRIPPED)]
-    assert "seen call by call, by QEMU, in address 0x" in line
-    assert line in (surveyed / "said.txt").read_text(encoding="utf-8")
+    assert "call by call" in line
+    assert "in address 0x" in line
+    assert line in (surveyed / "output.txt").read_text(encoding="utf-8")
     assert line in (surveyed / "out" / "survey.html").read_text(encoding="utf-8")
 
 
-def test_gaps_of_every_program_are_bounds(survey: Survey, surveyed: Path) -> None:
+def test_gaps_on_the_bus_are_bounds_of_the_waits(survey: Survey, surveyed: Path) -> None:
     bounds = [each for each in survey.bus if each.subject == STRIPPED]
     assert {each.chip for each in bounds} == {"W25Q128JV", "GD25Q16C"}
     assert all(each.at_most_ns >= each.above_service_ns >= 0 for each in bounds)
@@ -79,8 +79,8 @@ def test_gaps_of_every_program_are_bounds(survey: Survey, surveyed: Path) -> Non
     assert "(bounds from the bus)" in page
 
 
-def test_second_of_synchronisation_lies_within_its_bounds(survey: Survey) -> None:
-    """1.4.0 waits 1 s after the serprog NOPs; a wait cannot be longer than its gap."""
+def test_synchronisation_wait_of_one_second_lies_within_its_bounds(survey: Survey) -> None:
+    """1.4.0 waits 1 s after the serprog NOPs, and a wait cannot be longer than its gap."""
     known = [
         each for each in survey.known if each.subject == STRIPPED and each.requested_us == 1_000_000
     ]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tutorial for three users: its commands, copied from the page, run in a fresh checkout."""
+"""The tutorial for three users: its commands are read from the page and run in a new checkout."""
 
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,45 +11,37 @@ import pytest
 from delayrig.base.paths import Paths, find_paths
 from delayrig.main import main
 
-from .fresh_checkout import ask, copy_checkout
+from .fresh_checkout import copy_checkout, run_line
 from .provided import skip_if_refused
 
 PAGE = find_paths().checkout / "rig" / "docs" / "tutorial" / "first-run.md"
 LINE = re.compile(r"^    (?P<words>(?:rig/rig|ci/).*?)(?: +# exit code (?P<code>\d+))?$", re.M)
 TREES = {"main": "flashrom", "change": "flashrom-short", "mended": "flashrom"}
-"""The source trees of the page, each with the program of ours that its build copies."""
+"""The source trees of the page; the build of each copies one of our programs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
-    """A section of the page: its commands and their exit codes."""
-
-    name: str
-    commands: tuple[tuple[str, int], ...]
-
-
-def users() -> list[User]:
-    """Returns the users of the page in its order, each with the commands of its section."""
+def commands_by_user() -> dict[str, list[tuple[str, int]]]:
+    """Returns the commands of each section of the page, with their exit codes."""
     sections = re.split(r"^### ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
-    return [
-        User(
-            name=re.findall(r"\w+", section)[1],
-            commands=tuple(
-                (line["words"], int(line["code"] or 0)) for line in LINE.finditer(section)
-            ),
-        )
+    return {
+        re.findall(r"\w+", section)[1]: [
+            (line["words"], int(line["code"] or 0)) for line in LINE.finditer(section)
+        ]
         for section in sections
-    ]
+    }
+
+
+USERS = commands_by_user()
 
 
 def test_page_has_commands_for_each_user() -> None:
-    assert [user.name for user in users()] == ["maintainer", "pipeline", "packager"]
-    assert min(len(user.commands) for user in users()) >= 4
+    assert [*USERS] == ["maintainer", "pipeline", "packager"]
+    assert min(map(len, USERS.values())) >= 4
 
 
-@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
-def test_commands_of_the_page_have_the_options_that_they_are_given(user: User) -> None:
-    for line, _ in user.commands:
+@pytest.mark.parametrize("user", USERS)
+def test_each_command_of_the_page_uses_only_existing_options(user: str) -> None:
+    for line, _ in USERS[user]:
         program, *words = line.split()
         if program == "rig/rig":
             command = main.commands[words[0]]
@@ -72,17 +63,17 @@ def checkout(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fresh
 
 
-@pytest.mark.long("a fresh checkout is set up and asked 13 times: 2 minutes; quick: the options")
-@pytest.mark.parametrize("user", users(), ids=lambda user: user.name)
-def test_user_comes_from_a_fresh_checkout_to_the_answer_by_documented_commands(
-    paths: Paths, checkout: Path, user: User
+@pytest.mark.long("sets up a checkout and runs 13 commands: 2 minutes; quick: the options")
+@pytest.mark.parametrize("user", USERS)
+def test_commands_of_the_page_give_their_exit_codes_in_a_fresh_checkout(
+    paths: Paths, checkout: Path, user: str
 ) -> None:
-    kept = paths.state / "tests" / "three-users" / f"{user.name}.txt"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    said = ""
-    for line, code in user.commands:
-        done = ask(checkout, line, {"XDG_DATA_HOME": str(checkout.parent / "data")})
-        said += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
-        kept.write_text(said, encoding="utf-8")
+    transcript = paths.state / "tests" / "three-users" / f"{user}.txt"
+    transcript.parent.mkdir(parents=True, exist_ok=True)
+    output = ""
+    for line, code in USERS[user]:
+        done = run_line(checkout, line, {"XDG_DATA_HOME": str(checkout.parent / "data")})
+        output += f"$ {line}\n{done.stdout}=> {done.returncode}\n\n"
+        transcript.write_text(output, encoding="utf-8")
         skip_if_refused(done.returncode, done.stdout)
-        assert done.returncode == code, said
+        assert done.returncode == code, output

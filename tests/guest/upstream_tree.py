@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A tree of our own sources under flashrom's names, so that it can be gated.
+"""A source tree like flashrom's, made of our own sources, which a gate can build.
 
-It waits as flashrom did in 2024: it polls below 100 ms; longer waits are one sleep, which a
-signal cuts short.
+Its waits are those of flashrom in 2024: it polls for less than 100 ms; a longer wait is one sleep,
+which a signal cuts short.
 """
 
 import shutil
@@ -26,7 +26,7 @@ FLASHROM_C = """\
 #include "ours.h"
 #include "programmer.h"
 
-/* The programmer of the same name needs the emulators, and is no part of this tree. */
+/* Replaces our dummy programmer, which needs the emulators. */
 const struct programmer_driver dummy_driver = {.name = "dummy"};
 
 int programmer_init(int argc)
@@ -54,7 +54,7 @@ int programmer_init(int argc);
 int flashrom_main(int argc, char *argv[]);
 #endif
 """
-# Our realtime_*() get other names, because the graft brings functions of these, and calls them.
+# Our realtime_*() get other names, because the graft adds and calls functions of the same names.
 MESON_BUILD = """\
 project('flashromutils', 'c', version : '1.7.0')
 add_project_arguments('-D_DEFAULT_SOURCE', language : 'c')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that takes flashrom's arguments and tries what no subject may be able to do."""
+"""A program that takes flashrom's arguments and tries what a subject must not be able to do."""
 
 import subprocess
 from collections.abc import Sequence
@@ -8,23 +8,23 @@ from pathlib import Path
 SOURCE = Path(__file__).parent / "hostile.c"
 
 
-def build_hostile(folder: Path, *, calls: Sequence[int] = (), **wants: int | str) -> Path:
-    """Builds the program, statically linked; `wants` become its macros. Returns its path.
+def build_hostile(folder: Path, *, calls: Sequence[int] = (), **macros: int | str) -> Path:
+    """Builds the program, statically linked; returns its path.
 
-    It also tries the system calls with the numbers `calls`.
+    It also tries the system calls with the numbers `calls`. `macros` are those of hostile.c.
     """
     program = folder / "hostile"
-    macros = [
+    options = [
         f'-D{name}="{value}"' if isinstance(value, str) else f"-D{name}={value}"
-        for name, value in wants.items()
+        for name, value in macros.items()
     ]
-    macros += [f"-DCALLS={','.join(map(str, calls))}"] if calls else []
-    words = ["gcc", "-D_GNU_SOURCE", "-O1", "-static", *macros, "-o", str(program), str(SOURCE)]
+    options += [f"-DCALLS={','.join(map(str, calls))}"] if calls else []
+    words = ["gcc", "-D_GNU_SOURCE", "-O1", "-static", *options, "-o", str(program), str(SOURCE)]
     subprocess.run(words, check=True)
     return program
 
 
-def refusals(said: str) -> dict[str, int]:
-    """Returns the error number of each thing that it tried; 0 if it succeeded."""
-    lines = [line.split() for line in said.splitlines() if line.startswith("tried ")]
+def refusals(output: str) -> dict[str, int]:
+    """Returns the error number of each attempt; 0 if it succeeded."""
+    lines = [line.split() for line in output.splitlines() if line.startswith("tried ")]
     return {name: int(number) for _, name, number in lines}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tries each forbidden thing once, and prints `tried NAME ERRNO`, with 0 if it succeeded. Each
- * attempt has a bound, so that a machine without any confinement survives.
+ * Tries each forbidden action once, and prints `tried NAME ERRNO`, with 0 if it succeeded. Each
+ * attempt has a limit, so that it does no harm on a machine without confinement.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -123,11 +122,6 @@ static int trace_parent(void)
 	return error_of(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
 }
 
-static int open_user_namespace(void)
-{
-	return error_of(unshare(CLONE_NEWUSER));
-}
-
 static int clone_user_namespace(void)
 {
 	long pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
@@ -137,17 +131,7 @@ static int clone_user_namespace(void)
 	return error_of(pid);
 }
 
-static int become_root(void)
-{
-	return error_of(setresuid(0, 0, 0));
-}
-
-static int mount_something(void)
-{
-	return error_of(mount("none", "/tmp", "tmpfs", 0, NULL));
-}
-
-/* Looks for KEY among the keys that this process may see. */
+/* Looks for KEY in the list of visible keys. */
 static int list_keys(void)
 {
 	static char text[1 << 16];
@@ -158,26 +142,6 @@ static int list_keys(void)
 	if (file)
 		fclose(file);
 	return strstr(text, KEY) ? 0 : ENOENT;
-}
-
-static int add_key(void)
-{
-	return error_of(syscall(SYS_add_key, "user", "hostile", "x", 1, KEY_SPEC_SESSION_KEYRING));
-}
-
-static int read_keys(void)
-{
-	return error_of(syscall(SYS_keyctl, KEYCTL_READ, KEY_SPEC_SESSION_KEYRING, NULL, 0));
-}
-
-static int request_key(void)
-{
-	return error_of(syscall(SYS_request_key, "user", KEY, NULL, 0));
-}
-
-static int reach_other_guests(void)
-{
-	return error_of(socket(AF_VSOCK, SOCK_STREAM, 0));
 }
 
 static int make_ring(void)
@@ -198,23 +162,6 @@ static int run_by_deadline(void)
 	} request = {48, 6, 0, 0, 0, 900000, 1000000, 1000000};
 
 	return error_of(syscall(SYS_sched_setattr, 0, &request, 0));
-}
-
-static int run_before_all(void)
-{
-	struct sched_param first = {.sched_priority = 99};
-
-	return error_of(sched_setscheduler(0, SCHED_FIFO, &first));
-}
-
-static int lock_memory(void)
-{
-	return error_of(mlockall(MCL_CURRENT));
-}
-
-static int handle_faults(void)
-{
-	return error_of(syscall(SYS_userfaultfd, 1));
 }
 
 static int count_events(void)
@@ -249,38 +196,62 @@ static int call_as_32_bits(void)
 #endif
 }
 
+static const struct sched_param first_of_all = {.sched_priority = 99};
+
+/* Each attempt calls a function, or makes one system call with the arguments. */
 static const struct {
 	const char *name;
-	int (*attempt)(void);
+	int (*function)(void);
+	long call;
+	long arguments[5];
 } attempts[] = {
-	{"shadow", read_shadow},
-	{"connect", connect_elsewhere},
-	{"outside", write_outside},
-	{"memory", take_memory},
-	{"disk", fill_disk},
-	{"trace", trace_parent},
-	{"unshare", open_user_namespace},
-	{"clone", clone_user_namespace},
-	{"root", become_root},
-	{"mount", mount_something},
-	{"list_keys", list_keys},
-	{"add_key", add_key},
-	{"read_keys", read_keys},
-	{"request_key", request_key},
-	{"vsock", reach_other_guests},
-	{"io_uring", make_ring},
-	{"deadline", run_by_deadline},
-	{"priority", run_before_all},
-	{"mlockall", lock_memory},
-	{"userfaultfd", handle_faults},
-	{"perf", count_events},
-	{"bpf", load_program},
-	{"32_bits", call_as_32_bits},
-	{"forks", fork_without_end},
+	{.name = "shadow", .function = read_shadow},
+	{.name = "connect", .function = connect_elsewhere},
+	{.name = "outside", .function = write_outside},
+	{.name = "memory", .function = take_memory},
+	{.name = "disk", .function = fill_disk},
+	{.name = "trace", .function = trace_parent},
+	{.name = "unshare", .call = SYS_unshare, .arguments = {CLONE_NEWUSER}},
+	{.name = "clone", .function = clone_user_namespace},
+	{.name = "root", .call = SYS_setresuid, .arguments = {0, 0, 0}},
+	{.name = "mount",
+		.call = SYS_mount,
+		.arguments = {(long)"none", (long)"/tmp", (long)"tmpfs"}},
+	{.name = "list_keys", .function = list_keys},
+	{.name = "add_key",
+		.call = SYS_add_key,
+		.arguments = {(long)"user", (long)"hostile", (long)"x", 1,
+			KEY_SPEC_SESSION_KEYRING}},
+	{.name = "read_keys",
+		.call = SYS_keyctl,
+		.arguments = {KEYCTL_READ, KEY_SPEC_SESSION_KEYRING}},
+	{.name = "request_key", .call = SYS_request_key, .arguments = {(long)"user", (long)KEY}},
+	{.name = "vsock", .call = SYS_socket, .arguments = {AF_VSOCK, SOCK_STREAM}},
+	{.name = "io_uring", .function = make_ring},
+	{.name = "deadline", .function = run_by_deadline},
+	{.name = "priority",
+		.call = SYS_sched_setscheduler,
+		.arguments = {0, SCHED_FIFO, (long)&first_of_all}},
+	{.name = "mlockall", .call = SYS_mlockall, .arguments = {MCL_CURRENT}},
+	{.name = "userfaultfd", .call = SYS_userfaultfd, .arguments = {1}},
+	{.name = "perf", .function = count_events},
+	{.name = "bpf", .function = load_program},
+	{.name = "32_bits", .function = call_as_32_bits},
+	{.name = "forks", .function = fork_without_end},
 };
 
 /* The numbers of system calls, each of which gets invalid arguments. */
 static const int calls[] = {CALLS};
+
+static int attempt(size_t i)
+{
+	const long *arguments = attempts[i].arguments;
+
+	if (attempts[i].function)
+		return attempts[i].function();
+	return error_of(syscall(attempts[i].call, arguments[0], arguments[1], arguments[2],
+		arguments[3], arguments[4]));
+}
 
 static void try_calls(void)
 {
@@ -300,7 +271,7 @@ int main(void)
 		if (strcmp(attempts[i].name, ONLY) != 0)
 			continue;
 #endif
-		printf("tried %s %d\n", attempts[i].name, attempts[i].attempt());
+		printf("tried %s %d\n", attempts[i].name, attempt(i));
 	}
 	try_calls();
 	return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The serprog emulator and our flashrom, as the tests in this folder start them."""
+"""Functions that start the serprog emulator and our flashrom."""
 
 import subprocess
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def serving(folder: Path, *words: str | Path) -> Iterator[str]:
 
 @contextmanager
 def emulator(chip: str, corner: str, folder: Path, before: bytes = b"") -> Iterator[int]:
-    """Serves a part on a free port of loopback; leaves events.jsonl and after.img in the folder."""
+    """Serves a part on a loopback port; writes events.jsonl and after.img into the folder."""
     (folder / "before.img").write_bytes(before)
     images = ("--image-in", folder / "before.img", "--image-out", folder / "after.img")
     with serving(folder, "--chip", chip, "--corner", corner, *images) as port:

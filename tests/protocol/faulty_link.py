@@ -16,17 +16,17 @@ CHUNK_BYTES = 65536
 
 
 class Fault(Enum):
-    """The fate of the operation."""
+    """A fault of one SPI operation."""
 
-    HANG_UP = "the link is cut before it gets through"
-    GARBAGE = "its answer is no serprog answer"
-    SILENCE = "it is never answered"
-    LIE = "it is answered as done, but never gets through"
+    HANG_UP = "the link is cut before the operation reaches the device"
+    GARBAGE = "the answer is not a serprog answer"
+    SILENCE = "the operation gets no answer"
+    LIE = "the answer is an ACK, but the operation does not reach the device"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultyOperation:
-    """The `nth` operation that sends `opcode` to the chip, and each one after it if `forever`."""
+    """The `nth` operation that sends `opcode` to the chip; with `forever` also all later ones."""
 
     fault: Fault
     opcode: int
@@ -41,7 +41,7 @@ def is_operation(request: bytes, opcode: int) -> bool:
 
 
 def split(sent: bytes) -> list[bytes]:
-    """Splits the bytes of a client into SPI operations, and the rest after them."""
+    """Splits the bytes of a client into SPI operations and the rest."""
     requests: list[bytes] = []
     while sent[:1] == bytes([O_SPIOP]):
         size_bytes = HEADER_BYTES + int.from_bytes(sent[1:4], "little")
@@ -61,38 +61,38 @@ def false_answer(request: bytes, answer: bytes | None) -> bytes:
 
 
 class _Relay:
-    """Both ends of the link, and the number of times that the operation was seen."""
+    """The two connections of the link, and the number of matching operations so far."""
 
     def __init__(
-        self, host: socket.socket, device: socket.socket, operation: FaultyOperation
+        self, client: socket.socket, device: socket.socket, operation: FaultyOperation
     ) -> None:
-        self._host = host
+        self._client = client
         self._device = device
         self._operation = operation
         self._seen = 0
 
     def run(self) -> None:
-        """Passes requests and answers until an end hangs up or the fault ends the link."""
+        """Passes requests and answers until one end closes or the fault ends the link."""
         going = True
         while going:
-            ready, _, _ = select.select([self._host, self._device], [], [])
+            ready, _, _ = select.select([self._client, self._device], [], [])
             if self._device in ready:
                 going = self._pass_answer()
-            if going and self._host in ready:
+            if going and self._client in ready:
                 going = self._pass_request()
 
     def _pass_answer(self) -> bool:
         answer = self._device.recv(CHUNK_BYTES)
-        self._host.sendall(answer)
+        self._client.sendall(answer)
         return bool(answer)
 
     def _pass_request(self) -> bool:
-        sent = self._host.recv(CHUNK_BYTES)
+        sent = self._client.recv(CHUNK_BYTES)
         unanswered = 0
         for request in split(sent):
-            if self._is_hit(request):
+            if self._is_faulty(request):
                 self._pass_exactly(unanswered)
-                return self._go_wrong(request)
+                return self._inject_fault(request)
             self._device.sendall(request)
             unanswered += answer_bytes(request)
         return bool(sent)
@@ -101,40 +101,41 @@ class _Relay:
         """Passes that number of bytes: the answers to all requests before the faulty operation."""
         while count > 0:
             answer = self._device.recv(count)
-            self._host.sendall(answer)
+            self._client.sendall(answer)
             count -= len(answer) or count
 
-    def _is_hit(self, request: bytes) -> bool:
+    def _is_faulty(self, request: bytes) -> bool:
         if not is_operation(request, self._operation.opcode):
             return False
         self._seen += 1
-        late = self._operation.forever and self._seen > self._operation.nth
-        return self._seen == self._operation.nth or late
+        return self._seen == self._operation.nth or (
+            self._operation.forever and self._seen > self._operation.nth
+        )
 
-    def _go_wrong(self, request: bytes) -> bool:
+    def _inject_fault(self, request: bytes) -> bool:
         match self._operation.fault:
             case Fault.HANG_UP:
                 return False
             case Fault.GARBAGE:
-                self._host.sendall(b"\x55")
+                self._client.sendall(b"\x55")
             case Fault.SILENCE:
                 pass
             case Fault.LIE:
-                self._host.sendall(false_answer(request, self._operation.answer))
+                self._client.sendall(false_answer(request, self._operation.answer))
         return True
 
 
 def _serve(listener: socket.socket, device_port: int, operation: FaultyOperation) -> None:
     try:
-        host, _ = listener.accept()
-    except OSError:  # No client has come.
+        client, _ = listener.accept()
+    except OSError:  # The link was closed before a client connected.
         return
-    with host, socket.create_connection(("127.0.0.1", device_port)) as device:
-        for end in (host, device):  # else TCP delays requests until it has an answer
+    with client, socket.create_connection(("127.0.0.1", device_port)) as device:
+        for end in (client, device):  # otherwise TCP delays requests until it has an answer
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # A client that has all that it wanted may hang up while an answer is on its way.
+        # A client that has finished may hang up before it has received the last answer.
         try:
-            _Relay(host, device, operation).run()
+            _Relay(client, device, operation).run()
         except ConnectionError:
             return
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program such as others write for libflashrom: it has a whole session with one chip, and checks
- * each result.
+ * A typical client of libflashrom: it has a whole session with one chip, and checks each result.
  *
  *     library_client PROGRAMMER PARAMETERS CHIP [signals]
  */
@@ -49,7 +48,7 @@ static void count_signal(int number)
 }
 
 /* Sends a signal to this process each millisecond; system calls are not restarted. */
-static void disturb(void)
+static void send_periodic_signals(void)
 {
 	const struct itimerval period = {{0, 1000}, {0, 1000}};
 	struct sigaction action;
@@ -60,7 +59,7 @@ static void disturb(void)
 	EXPECT(setitimer(ITIMER_REAL, &period, NULL), 0);
 }
 
-/* The progress of each stage: see_progress() checks that it begins at 0, grows and ends. */
+/* The progress of each stage. see_progress() checks that it begins at 0, grows and ends. */
 struct watch {
 	struct flashrom_progress state; /* for the old callback; its user_data is this watch */
 	size_t current[FLASHROM_PROGRESS_NR];
@@ -186,7 +185,7 @@ static void use_flags(struct flashrom_flashctx *flash)
 	EXPECT(flashrom_flag_get(flash, FLASHROM_FLAG_FORCE_BOARDMISMATCH), 0);
 }
 
-static void ask_for_what_is_missing(struct flashrom_flashctx *flash)
+static void use_missing_features(struct flashrom_flashctx *flash)
 {
 	struct flashrom_layout *layout = NULL;
 	struct flashrom_wp_cfg *config;
@@ -228,7 +227,7 @@ static void run_session(struct flashrom_programmer *programmer, const char *chip
 	EXPECT(flash == NULL, 1);
 	EXPECT(flashrom_flash_probe(&flash, programmer, chip), 0);
 	use_flags(flash);
-	ask_for_what_is_missing(flash);
+	use_missing_features(flash);
 	begin_watch(flash, &watch);
 	use_chip(flash);
 	end_watch(flash, &watch);
@@ -242,7 +241,7 @@ int main(int argc, char **argv)
 
 	EXPECT(argc >= 4, 1);
 	if (argc > 4)
-		disturb();
+		send_periodic_signals();
 	EXPECT(flashrom_init(1), 0);
 	flashrom_set_log_callback(count_message);
 	printf("version %s\n", flashrom_version_info());

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bus witness's profile of our own flashrom, compared with the waits that flashrom prints.
+"""The profile of our own flashrom, compared with the waits that flashrom prints.
 
-A figure that is too high would convict a sound wait; one that is too low would miss a short wait.
+The bus witness would convict a correct wait if the profile had a longer one, and would miss a short
+wait if the profile had a shorter one.
 """
 
 import re
@@ -26,15 +27,13 @@ def bundled_profile() -> Profile:
 
 
 def profiled_chips() -> list[str]:
-    """Returns the chips with intervals in the profile. Waits of others are recorded, not judged."""
+    """Returns the chips that have intervals in the profile; waits of other chips are not judged."""
     waits = bundled_profile().wait
     return sorted({chip for wait in waits for chip in wait.requested_us_by_chip})
 
 
 @pytest.mark.parametrize("chip", profiled_chips())
-def test_profile_has_the_intervals_that_the_program_itself_prints(
-    chip: str, tmp_path: Path
-) -> None:
+def test_profile_has_the_interval_that_the_program_prints(chip: str, tmp_path: Path) -> None:
     facts = CHIPS[chip]
     printed = printed_intervals_us(facts, tmp_path) - {POLLED_WITHOUT_A_WAIT}
     (erase,) = [wait for wait in bundled_profile().wait if wait.after == [ERASE_OF_REGION]]

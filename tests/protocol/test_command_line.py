@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our flashrom as its users see it: its messages, its exit codes, and the files that it leaves."""
+"""The command line of our flashrom: its messages, its exit codes, and the files that it writes."""
 
 import os
 import pty
@@ -40,7 +40,7 @@ def flashrom(port: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def chip(tmp_path: Path) -> Iterator[int]:
-    """Yields the port of a blank chip that takes no time."""
+    """Yields the port of a blank chip without busy times."""
     with emulator(CHIP, "zero", tmp_path) as port:
         yield port
 
@@ -54,11 +54,26 @@ def layout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def boot(tmp_path: Path) -> Path:
+    """Writes a file for the region "boot"."""
+    path = tmp_path / "boot"
+    path.write_bytes(pattern(BOOT_BYTES, 2))
+    return path
+
+
+@pytest.fixture
 def image(tmp_path: Path) -> Path:
     """Writes an image of the chip's size."""
     path = tmp_path / "image"
     path.write_bytes(pattern(CHIP_BYTES, 1))
     return path
+
+
+def passed(port: int, *words: str | Path) -> str:
+    """Runs our flashrom, which must pass; returns its output."""
+    done = flashrom(port, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> None:
@@ -68,41 +83,31 @@ def assert_failed(done: subprocess.CompletedProcess[str], *messages: str) -> Non
         assert message in done.stderr
 
 
-def test_region_files_are_enough_without_one_of_the_chip(tmp_path: Path, layout: Path) -> None:
-    boot = tmp_path / "boot"
-    boot.write_bytes(pattern(BOOT_BYTES, 2))
+def test_regions_with_files_need_no_image(tmp_path: Path, layout: Path, boot: Path) -> None:
     with emulator(CHIP, "zero", tmp_path) as port:
-        done = flashrom(port, "-w", "-l", layout, "-i", f"boot:{boot}")
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", "-l", layout, "-i", f"boot:{boot}")
     held = (tmp_path / "after.img").read_bytes()
     assert held == boot.read_bytes() + b"\xff" * (CHIP_BYTES - BOOT_BYTES)
 
     got_boot, got_rest = tmp_path / "got-boot", tmp_path / "got-rest"
     with emulator(CHIP, "zero", tmp_path, before=held) as port:
-        done = flashrom(
-            port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}"
-        )
-    assert done.returncode == 0, done.stderr
+        passed(port, "-r", "-l", layout, "-i", f"boot:{got_boot}", "-i", f"rest:{got_rest}")
     assert got_boot.read_bytes() + got_rest.read_bytes() == held
 
 
-def test_region_without_a_file_is_taken_from_the_file_of_the_chip(
-    tmp_path: Path, layout: Path, image: Path
+def test_region_without_a_file_is_written_from_the_file_of_the_chip(
+    tmp_path: Path, layout: Path, boot: Path, image: Path
 ) -> None:
-    boot = tmp_path / "boot"
-    boot.write_bytes(pattern(BOOT_BYTES, 2))
     with emulator(CHIP, "zero", tmp_path) as port:
-        done = flashrom(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", image, "-l", layout, "-i", f"boot:{boot}", "-i", "rest")
     held = (tmp_path / "after.img").read_bytes()
     assert held == boot.read_bytes() + image.read_bytes()[BOOT_BYTES:]
 
 
-def test_region_file_of_another_size_is_refused(chip: int, tmp_path: Path, layout: Path) -> None:
-    boot = tmp_path / "boot"
+def test_region_file_of_another_size_is_refused(chip: int, layout: Path, boot: Path) -> None:
     boot.write_bytes(bytes(100))
     done = flashrom(chip, "-w", "-l", layout, "-i", f"boot:{boot}")
-    assert_failed(done, f'boot has 100 bytes, region "boot" {BOOT_BYTES}.')
+    assert_failed(done, "boot has 100 bytes", str(BOOT_BYTES))
 
 
 @pytest.mark.parametrize("size_bytes", [0, CHIP_BYTES - 1, CHIP_BYTES + 1])
@@ -122,7 +127,7 @@ def test_file_larger_than_any_chip_is_refused_before_it_is_read(tmp_path: Path) 
     assert_failed(flashrom(1, "-w", huge), f"Cannot read {huge}: File too large")
 
 
-def test_size_and_name_of_the_chip_are_printed_as_by_flashrom(tmp_path: Path) -> None:
+def test_size_and_name_of_the_chip_are_printed_as_by_upstream_flashrom(tmp_path: Path) -> None:
     with emulator(CHIP, "zero", tmp_path) as port:
         assert "\n1048576\n" in flashrom(port, "--flash-size").stdout
     with emulator(CHIP, "zero", tmp_path) as port:
@@ -137,18 +142,18 @@ def test_unknown_chip_name_is_refused_with_the_nearest_one(chip: int) -> None:
     )
 
 
-def test_chip_other_than_the_requested_one_is_named(chip: int) -> None:
+def test_name_of_a_chip_that_was_not_requested_is_reported(chip: int) -> None:
     done = flashrom(chip, "-c", "W25Q128.V")
     assert_failed(done, "Another chip found", '"M25P80"')
 
 
-def test_no_chip_is_found_if_nothing_answers(chip: int) -> None:
+def test_missing_chip_is_reported(chip: int) -> None:
     operation = FaultyOperation(fault=Fault.LIE, opcode=RDID, forever=True)
     with faulty_link(chip, operation) as port:
         assert_failed(flashrom(port), "No chip found: nothing answers on serprog.")
 
 
-def test_several_chips_with_one_id_need_a_choice_by_the_user(chip: int) -> None:
+def test_user_must_choose_between_chips_with_the_same_id(chip: int) -> None:
     operation = FaultyOperation(
         fault=Fault.LIE, opcode=RDID, forever=True, answer=bytes.fromhex(SHARED_ID)
     )
@@ -166,19 +171,21 @@ def test_unreachable_programmer_is_reported(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-SAID = {
+MESSAGES = {
     Fault.HANG_UP: "hung up (SPI operation)",
     Fault.GARBAGE: "sent something that is no serprog answer",
     Fault.SILENCE: "stopped answering",
 }
 
 
-@pytest.mark.parametrize("fault", SAID)
-def test_link_lost_in_a_write_reports_the_chips_state(chip: int, image: Path, fault: Fault) -> None:
+@pytest.mark.parametrize("fault", MESSAGES)
+def test_link_lost_in_a_write_reports_the_damaged_range(
+    chip: int, image: Path, fault: Fault
+) -> None:
     with faulty_link(chip, FaultyOperation(fault=fault, opcode=PAGE_PROGRAM, nth=3)) as port:
         done = flashrom(port, "-w", image)
     assert_failed(
-        done, SAID[fault], "unknown state from 0x000200 to 0x0002ff", "repeat the command"
+        done, MESSAGES[fault], "unknown state from 0x000200 to 0x0002ff", "repeat the command"
     )
     assert "FAILED." in done.stdout
     assert "VERIFIED." not in done.stdout
@@ -191,36 +198,32 @@ def test_write_repeated_after_a_lost_link_succeeds(tmp_path: Path, image: Path) 
     held = (tmp_path / "after.img").read_bytes()
     assert held[: 99 * 256] == image.read_bytes()[: 99 * 256]
     with emulator(CHIP, "zero", tmp_path, before=held) as port:
-        done = flashrom(port, "-w", image)
-    assert done.returncode == 0, done.stderr
+        passed(port, "-w", image)
     assert (tmp_path / "after.img").read_bytes() == image.read_bytes()
 
 
-def test_link_lost_before_a_write_leaves_the_chip_as_it_was(chip: int, image: Path) -> None:
+def test_link_lost_before_a_write_reports_an_unchanged_chip(chip: int, image: Path) -> None:
     with faulty_link(chip, FaultyOperation(fault=Fault.HANG_UP, opcode=READ, nth=2)) as port:
         done = flashrom(port, "-w", image)
     assert_failed(done, "hung up", "Nothing was erased or written")
 
 
-def test_page_that_was_lost_fails_the_verification(chip: int, image: Path) -> None:
+def test_lost_page_fails_the_verification(chip: int, image: Path) -> None:
     with faulty_link(chip, FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=5)) as port:
         done = flashrom(port, "-w", image)
     assert_failed(done, "Verification failed at 0x000400", "All was written, but the chip is in")
     assert "Erase/write done." in done.stdout
 
 
-def test_page_that_was_lost_goes_unnoticed_without_verification(
-    chip: int, layout: Path, image: Path
-) -> None:
+def test_lost_page_passes_without_verification(chip: int, layout: Path, image: Path) -> None:
     with faulty_link(chip, FaultyOperation(fault=Fault.LIE, opcode=PAGE_PROGRAM, nth=5)) as port:
-        done = flashrom(port, "-n", "-l", layout, "-i", "boot", "-w", image)
-    assert done.returncode == 0
-    assert "Verifying" not in done.stdout
+        output = passed(port, "-n", "-l", layout, "-i", "boot", "-w", image)
+    assert "Verifying" not in output
 
 
 @pytest.mark.parametrize("nth", [1, 9])
 def test_failed_read_keeps_the_existing_file(chip: int, tmp_path: Path, nth: int) -> None:
-    folder = tmp_path / "kept"
+    folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "out").write_text("precious")
     with faulty_link(chip, FaultyOperation(fault=Fault.HANG_UP, opcode=READ, nth=nth)) as port:
@@ -244,11 +247,10 @@ def test_invalid_command_line_exits_with_2(tmp_path: Path) -> None:
 
 
 def test_log_file_has_more_than_the_screen(chip: int, tmp_path: Path, image: Path) -> None:
-    done = flashrom(chip, "-w", image, "-o", tmp_path / "log")
-    assert done.returncode == 0
+    output = passed(chip, "-w", image, "-o", tmp_path / "log")
     log = (tmp_path / "log").read_text()
     assert "0 erases" in log
-    assert "0 erases" not in done.stdout
+    assert "0 erases" not in output
     assert "Verifying flash... VERIFIED." in log
 
 
@@ -267,27 +269,26 @@ def test_progress_is_shown_only_if_requested(tmp_path: Path, layout: Path, image
     assert re.findall(r"erase (\d+%)", shown) == tens
 
 
-def run_on_a_terminal(words: list[str | Path]) -> tuple[int, str]:
-    """Runs the command on a terminal; returns its exit code and its output."""
-    ours, its = pty.openpty()
-    process = subprocess.Popen(words, stdout=its, stderr=its)
-    os.close(its)
+def run_on_a_terminal(port: int, *words: str | Path) -> str:
+    """Runs our flashrom with `--progress` on a terminal; it must pass; returns its output."""
+    programmer = f"serprog:ip=127.0.0.1:{port}"
+    command = [PROGRAM, "--no-realtime", "-p", programmer, "--progress", *words]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    os.close(theirs)
     sent = b""
     try:
         while chunk := os.read(ours, 65536):
             sent += chunk
-    except OSError:  # With EIO Linux reports that the other end was closed.
+    except OSError:  # EIO: the other end was closed.
         pass
     os.close(ours)
-    return process.wait(LIMIT_S), sent.decode()
+    assert process.wait(LIMIT_S) == 0, sent
+    return sent.decode()
 
 
-def test_progress_on_a_terminal_is_overwritten_by_what_follows(chip: int, tmp_path: Path) -> None:
-    programmer = f"serprog:ip=127.0.0.1:{chip}"
-    code, sent = run_on_a_terminal(
-        [PROGRAM, "--no-realtime", "-p", programmer, "--progress", "-r", tmp_path / "out"]
-    )
-    assert code == 0
+def test_progress_on_a_terminal_is_overwritten_by_output(chip: int, tmp_path: Path) -> None:
+    sent = run_on_a_terminal(chip, "-r", tmp_path / "out")
     shown = re.findall(r"([ \d]{3}%)\x08{4}", sent)
     assert shown[0] == "  0%"
     assert shown == sorted(shown)
@@ -295,7 +296,7 @@ def test_progress_on_a_terminal_is_overwritten_by_what_follows(chip: int, tmp_pa
 
 
 def screen(sent: str) -> list[str]:
-    """Returns the lines that a terminal shows, on which a backspace only moves the cursor."""
+    """Returns the lines that a terminal shows; a backspace only moves its cursor."""
     lines = []
     for line in sent.split("\r\n"):
         shown: list[str] = []
@@ -310,11 +311,7 @@ def screen(sent: str) -> list[str]:
 
 def test_no_progress_is_left_on_the_screen_after_a_write(tmp_path: Path, image: Path) -> None:
     with emulator(CHIP, "zero", tmp_path, before=bytes(BOOT_BYTES)) as port:
-        programmer = f"serprog:ip=127.0.0.1:{port}"
-        code, sent = run_on_a_terminal(
-            [PROGRAM, "--no-realtime", "-p", programmer, "--progress", "-w", image]
-        )
-    assert code == 0
+        sent = run_on_a_terminal(port, "-w", image)
     assert "Erasing and writing flash chip... Erase/write done." in screen(sent)
 
 
@@ -327,7 +324,7 @@ def test_no_progress_is_left_on_the_screen_after_a_write(tmp_path: Path, image: 
         ("-r", "some", set()),  # Bash itself completes files.
     ],
 )
-def test_word_is_completed_from_what_the_program_lists(
+def test_completion_offers_what_the_program_lists(
     before: str, word: str, offered: set[str]
 ) -> None:
     call = '. "$0"; compopt() { :; }; _flashrom "$1" "$2" "$3"; printf "%s\\n" "${COMPREPLY[@]}"'
