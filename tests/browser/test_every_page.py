@@ -92,8 +92,7 @@ def test_each_link_has_a_target(open_page: Opener, name: str) -> None:
     assert [href for href in hrefs if not has_target(href, here)] == []
 
 
-# The page of a gate draws the timelines of its deciding cells twice, with the same ids.
-@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith("gate")])
+@pytest.mark.parametrize("name", PAGES)
 def test_each_id_is_unique(open_page: Opener, name: str) -> None:
     ids = open_page(name).page.locator("[id]").evaluate_all("all => all.map((e) => e.id)")
     assert len(ids) == len(set(ids))

@@ -16,7 +16,7 @@ from delayrig.features.coverage.coverage import Coverage, SiteCoverage
 from delayrig.features.coverage.runs import RunCoverage, find_gate_coverage
 from delayrig.features.coverage.terminal import by_source, changed_wait_lines, coverage_sentence
 from delayrig.features.report import labels
-from delayrig.features.report.source import GateSource, RunSource, Sources
+from delayrig.features.report.source import CellOfRun, GateSource, RunSource, Sources
 from delayrig.features.report.timelines import draw_cell
 from delayrig.model.cell import place_of
 from delayrig.model.result import CellResult
@@ -63,8 +63,7 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     )
     if decision.groups:
         body += table_html(_faults(decision.groups))
-    if not several and decision.outcome is Outcome.UNSAFE:
-        body += _worst_on_both_sides(decision.deciding[0], sources)
+    body += Markup("").join(draw_cell(run, cell).html for run, cell in worst_cells(sources))
     compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
     if compared:
         body += _chart(decision, compared)
@@ -100,16 +99,22 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     ]
 
 
-def _worst_on_both_sides(worst: GateCell, sources: Sources) -> Markup:
-    """Returns the timelines of the worst new fault's cell, of the baseline and of the candidate."""
-    place = place_of(worst.id)
-    drawn = [
-        draw_cell(run, cell).html
+def worst_cells(sources: Sources) -> list[CellOfRun]:
+    """Returns the cells whose timelines the decision shows.
+
+    These are the cell of the worst new fault and the same cell of the baseline. There are none on a
+    page of several gates, or if nothing is unsafe.
+    """
+    decisions = [gate.decision for gate in sources.gates]
+    if len(decisions) != 1 or decisions[0].outcome is not Outcome.UNSAFE:
+        return []
+    place = place_of(decisions[0].deciding[0].id)
+    return [
+        (run, cell)
         for run in sources.runs
         for cell in run.results.cells
         if cell.place == place and cell.id in run.drawable
     ]
-    return Markup("").join(drawn)
 
 
 def _is_change(item: Excess) -> bool:

@@ -80,15 +80,22 @@ def _document(
     after = [listed, *after]
     chosen = timelines.choose_cells(sources, patterns)
     most = len(chosen) if patterns else timelines.CHOSEN_MAX
-    drawn = _fitting(chosen[:most], draft.room([*before, *after]))
-    shown = {(each.run.label, each.cell.id) for each in drawn}
-    left_out = [pair for pair in chosen if (pair[0].label, pair[1].id) not in shown]
-    shown_at_length = [timelines.timelines_section(drawn, left_out)] if chosen else []
+    shown = set(map(_key, comparison.worst_cells(sources)))
+    further = [pair for pair in chosen[:most] if _key(pair) not in shown]
+    drawn = _fitting(further, draft.room([*before, *after]))
+    shown |= {_key((each.run, each.cell)) for each in drawn}
+    left_out = [pair for pair in chosen if _key(pair) not in shown]
+    needed = bool(drawn or left_out)
+    shown_at_length = [timelines.timelines_section(drawn, left_out)] if needed else []
     content = draft.page([*before, *shown_at_length, *after])
     if parts:
         content = _lead_to_parts(content, part_of_anchors(parts), quote(folder))
     return Document(
-        content=content, timelines=len(drawn), left_out=len(left_out), folder=folder, parts=parts
+        content=content,
+        timelines=len(chosen) - len(left_out),
+        left_out=len(left_out),
+        folder=folder,
+        parts=parts,
     )
 
 
@@ -162,6 +169,11 @@ def _lead_to_parts(page: bytes, parts: Mapping[str, str], folder: str) -> bytes:
         return b'<a%b href="%b#%b">' % (link[1], part, link[2])
 
     return re.sub(rb'<a((?: class="[^"]*")?) href="#(cell-[^"]+)">', redirected, page)
+
+
+def _key(pair: CellOfRun) -> tuple[str, str]:
+    run, cell = pair
+    return run.label, cell.id
 
 
 def _fitting(chosen: Sequence[CellOfRun], room_bytes: int) -> list[timelines.Drawn]:
