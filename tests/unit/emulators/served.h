@@ -27,8 +27,8 @@ struct served {
 void *served_program(int argc, char *argv[]);
 
 /*
- * Set up and tear down a test whose initial state is that path. The second one kills a server that
- * still runs, and removes its files.
+ * Set up and tear down a test whose initial state is that path. served_tear_down() kills a server
+ * that still runs, and removes its files.
  */
 int served_set_up(void **state);
 int served_tear_down(void **state);
