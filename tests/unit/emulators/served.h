@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, in a process of its own, with a client at its socket. A call that fails
+ * serprog-emu as it ships, in a separate process, with a client at its socket. A call that fails
  * here fails the test. Only tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_SERVED_H

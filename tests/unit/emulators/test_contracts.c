@@ -364,8 +364,7 @@ static bool begin_select(struct bench *bench, size_t which, uint64_t *allowed_ns
 	return end_after(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
 }
 
-/* Returns false if the wait before a selection is as long or longer, because its row covers both.
- */
+/* Returns false if the wait before a selection is as long: its row then covers this wait too. */
 static bool begin_first_write(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
