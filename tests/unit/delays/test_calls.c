@@ -4,17 +4,18 @@
 #include "../cases.h"
 #include "delay_plugin/record.h"
 
-#define SHORT 0
-#define LONG 1
+#define FUNCTION 0
+#define OTHER_FUNCTION 1
 #define SITE UINT64_C(0x401234)
 #define OTHER_SITE UINT64_C(0x401300)
-#define MAX 8
+#define NUMBERS_MAX 8
 
 FIXTURE(calls, calls_init, NOTHING);
 
 static const struct place place = {.space = 0x1000, .thread = 0x7f00, .sp = 0x7ffe0};
 
-static uint64_t entered(struct calls *calls, struct place at, unsigned int function, uint64_t site)
+static uint64_t begin_call(
+	struct calls *calls, struct place at, unsigned int function, uint64_t site)
 {
 	struct calls_entered entered;
 
@@ -23,7 +24,7 @@ static uint64_t entered(struct calls *calls, struct place at, unsigned int funct
 	return entered.number;
 }
 
-static uint64_t returned(struct calls *calls, struct place at, unsigned int function)
+static uint64_t return_from(struct calls *calls, struct place at, unsigned int function)
 {
 	return calls_return(calls, &at, function);
 }
@@ -36,109 +37,109 @@ static struct place deeper(uint64_t bytes)
 	return result;
 }
 
-static void call_ends_at_the_return_with_its_stack_pointer(struct calls *calls)
+static void call_ends_at_a_return_with_the_same_stack_pointer(struct calls *calls)
 {
 	uint64_t number;
 
-	number = entered(calls, place, SHORT, SITE);
-	assert_int_equal(returned(calls, deeper(8), SHORT), 0);
-	assert_int_equal(returned(calls, place, SHORT), number);
-	assert_int_equal(returned(calls, place, SHORT), 0);
+	number = begin_call(calls, place, FUNCTION, SITE);
+	assert_int_equal(return_from(calls, deeper(8), FUNCTION), 0);
+	assert_int_equal(return_from(calls, place, FUNCTION), number);
+	assert_int_equal(return_from(calls, place, FUNCTION), 0);
 }
 
-static void nested_calls_end_each_by_itself(struct calls *calls)
+static void nested_calls_end_one_by_one(struct calls *calls)
 {
 	uint64_t outer, inner;
 
-	outer = entered(calls, place, SHORT, SITE);
-	inner = entered(calls, deeper(256), SHORT, SITE);
-	assert_int_equal(returned(calls, deeper(256), SHORT), inner);
-	assert_int_equal(returned(calls, place, SHORT), outer);
+	outer = begin_call(calls, place, FUNCTION, SITE);
+	inner = begin_call(calls, deeper(256), FUNCTION, SITE);
+	assert_int_equal(return_from(calls, deeper(256), FUNCTION), inner);
+	assert_int_equal(return_from(calls, place, FUNCTION), outer);
 }
 
-static void threads_and_processes_at_one_address_are_told_apart(struct calls *calls)
+static void same_stack_pointer_in_another_thread_or_process_is_another_call(struct calls *calls)
 {
 	struct place thread = place, process = place;
 	uint64_t numbers[3];
 
 	thread.thread++;
 	process.space++;
-	numbers[0] = entered(calls, place, SHORT, SITE);
-	numbers[1] = entered(calls, thread, SHORT, SITE);
-	numbers[2] = entered(calls, process, SHORT, SITE);
-	assert_int_equal(returned(calls, process, SHORT), numbers[2]);
-	assert_int_equal(returned(calls, place, SHORT), numbers[0]);
-	assert_int_equal(returned(calls, thread, SHORT), numbers[1]);
+	numbers[0] = begin_call(calls, place, FUNCTION, SITE);
+	numbers[1] = begin_call(calls, thread, FUNCTION, SITE);
+	numbers[2] = begin_call(calls, process, FUNCTION, SITE);
+	assert_int_equal(return_from(calls, process, FUNCTION), numbers[2]);
+	assert_int_equal(return_from(calls, place, FUNCTION), numbers[0]);
+	assert_int_equal(return_from(calls, thread, FUNCTION), numbers[1]);
 }
 
-static void tail_call_ends_both_at_the_site_innermost_first(struct calls *calls)
+static void site_ends_a_tail_call_and_its_caller_innermost_first(struct calls *calls)
 {
-	uint64_t numbers[MAX], outer, inner;
+	uint64_t numbers[NUMBERS_MAX], outer, inner;
 
-	outer = entered(calls, place, SHORT, SITE);
-	inner = entered(calls, place, LONG, SITE);
-	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, MAX), 2);
+	outer = begin_call(calls, place, FUNCTION, SITE);
+	inner = begin_call(calls, place, OTHER_FUNCTION, SITE);
+	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, NUMBERS_MAX), 2);
 	assert_int_equal(numbers[0], inner);
 	assert_int_equal(numbers[1], outer);
 }
 
-static void return_of_the_inner_function_leaves_the_outer_one_to_its_site(struct calls *calls)
+static void return_from_a_tail_call_leaves_its_caller_open(struct calls *calls)
 {
-	uint64_t numbers[MAX], outer, inner;
+	uint64_t numbers[NUMBERS_MAX], outer, inner;
 
-	outer = entered(calls, place, SHORT, SITE);
-	inner = entered(calls, place, LONG, SITE);
-	assert_int_equal(returned(calls, place, LONG), inner);
-	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, MAX), 1);
+	outer = begin_call(calls, place, FUNCTION, SITE);
+	inner = begin_call(calls, place, OTHER_FUNCTION, SITE);
+	assert_int_equal(return_from(calls, place, OTHER_FUNCTION), inner);
+	assert_int_equal(calls_arrive(calls, &place, SITE, numbers, NUMBERS_MAX), 1);
 	assert_int_equal(numbers[0], outer);
 }
 
-static void site_of_another_call_ends_nothing(struct calls *calls)
+static void other_site_or_other_stack_pointer_ends_no_call(struct calls *calls)
 {
-	uint64_t numbers[MAX];
+	uint64_t numbers[NUMBERS_MAX];
 	struct place above = place;
 
 	above.sp += 8;
-	entered(calls, place, SHORT, SITE);
-	assert_int_equal(calls_arrive(calls, &place, OTHER_SITE, numbers, MAX), 0);
-	assert_int_equal(calls_arrive(calls, &above, SITE, numbers, MAX), 0);
+	begin_call(calls, place, FUNCTION, SITE);
+	assert_int_equal(calls_arrive(calls, &place, OTHER_SITE, numbers, NUMBERS_MAX), 0);
+	assert_int_equal(calls_arrive(calls, &above, SITE, numbers, NUMBERS_MAX), 0);
 	assert_int_equal(calls->count, 1);
 }
 
-static void call_that_longjmp_left_is_abandoned_by_the_next_one_there(struct calls *calls)
+static void call_that_longjmp_left_is_abandoned_when_another_has_its_place(struct calls *calls)
 {
 	struct calls_entered second;
 	uint64_t first;
 
-	first = entered(calls, place, SHORT, SITE);
-	assert_int_equal(calls_enter(calls, &place, SHORT, SITE, &second), 0);
+	first = begin_call(calls, place, FUNCTION, SITE);
+	assert_int_equal(calls_enter(calls, &place, FUNCTION, SITE, &second), 0);
 	assert_int_equal(second.abandoned, first);
-	assert_int_equal(returned(calls, place, SHORT), second.number);
-	assert_int_equal(returned(calls, place, SHORT), 0);
+	assert_int_equal(return_from(calls, place, FUNCTION), second.number);
+	assert_int_equal(return_from(calls, place, FUNCTION), 0);
 }
 
-static void first_instruction_that_a_page_fault_repeats_is_the_same_call(struct calls *calls)
+static void first_instruction_that_a_page_fault_repeats_begins_no_second_call(struct calls *calls)
 {
 	struct calls_entered first, second;
 
-	calls_enter(calls, &place, SHORT, SITE, &first);
-	calls_enter(calls, &place, SHORT, SITE, &second);
+	calls_enter(calls, &place, FUNCTION, SITE, &first);
+	calls_enter(calls, &place, FUNCTION, SITE, &second);
 	assert_int_equal(second.number, first.number);
 	assert_int_equal(second.abandoned, 0);
 	assert_int_equal(calls->count, 1);
 }
 
-static void call_without_room_is_counted_and_the_others_go_on(struct calls *calls)
+static void call_without_room_is_counted_and_open_calls_still_end(struct calls *calls)
 {
 	struct calls_entered last;
 	struct place far;
 
 	for (unsigned int i = 0; i < CALLS_OPEN_MAX; i++)
-		entered(calls, deeper(i * UINT64_C(16)), SHORT, SITE);
+		begin_call(calls, deeper(i * UINT64_C(16)), FUNCTION, SITE);
 	far = deeper(CALLS_OPEN_MAX * UINT64_C(16));
-	assert_int_equal(calls_enter(calls, &far, SHORT, SITE, &last), -ENOSPC);
+	assert_int_equal(calls_enter(calls, &far, FUNCTION, SITE, &last), -ENOSPC);
 	assert_int_equal(calls->lost, 1);
-	assert_int_equal(returned(calls, place, SHORT), 1);
+	assert_int_equal(return_from(calls, place, FUNCTION), 1);
 }
 
 static void call_whose_site_has_no_room_is_counted(struct calls *calls)
@@ -161,60 +162,61 @@ static void call_whose_site_has_no_room_is_counted(struct calls *calls)
 
 FIXTURE(stacks, stacks_init, NOTHING);
 
-static struct stack seen(uint64_t first, uint64_t second, uint64_t third)
+static struct stack stack_of(uint64_t first, uint64_t second, uint64_t third)
 {
 	return (struct stack){
 		.base = BASE, .sp = 0x7ffe00, .word_count = 3, .words = {first, second, third}};
 }
 
-static unsigned int number(struct stacks *stacks, struct stack stack, bool *is_new)
+static unsigned int number_of(struct stacks *stacks, struct stack stack, bool *is_new)
 {
 	return stacks_number(stacks, &stack, TEXT_BEGIN, TEXT_END, is_new);
 }
 
-static void stack_of_the_same_callers_is_the_same_whatever_else_is_on_it(struct stacks *stacks)
+static void stacks_with_the_same_callers_have_the_same_number(struct stacks *stacks)
 {
 	bool is_new;
 
-	assert_int_equal(number(stacks, seen(BASE + 0x1234, 7, BASE + 0x2000), &is_new), 1);
+	assert_int_equal(number_of(stacks, stack_of(BASE + 0x1234, 7, BASE + 0x2000), &is_new), 1);
 	assert_true(is_new);
-	assert_int_equal(number(stacks, seen(BASE + 0x1234, 99, BASE + 0x2000), &is_new), 1);
+	assert_int_equal(number_of(stacks, stack_of(BASE + 0x1234, 99, BASE + 0x2000), &is_new), 1);
 	assert_false(is_new);
 }
 
-static void other_callers_make_another_stack(struct stacks *stacks)
+static void stacks_with_other_callers_or_order_have_other_numbers(struct stacks *stacks)
 {
 	bool is_new;
 
-	number(stacks, seen(BASE + 0x1234, 7, BASE + 0x2000), &is_new);
-	assert_int_equal(number(stacks, seen(BASE + 0x1234, 7, BASE + 0x2008), &is_new), 2);
+	number_of(stacks, stack_of(BASE + 0x1234, 7, BASE + 0x2000), &is_new);
+	assert_int_equal(number_of(stacks, stack_of(BASE + 0x1234, 7, BASE + 0x2008), &is_new), 2);
 	assert_true(is_new);
-	assert_int_equal(number(stacks, seen(BASE + 0x1234, BASE + 0x2000, 7), &is_new), 3);
+	assert_int_equal(number_of(stacks, stack_of(BASE + 0x1234, BASE + 0x2000, 7), &is_new), 3);
 }
 
-static void file_at_another_place_is_the_same_stack(struct stacks *stacks)
+static void load_address_of_the_file_does_not_change_the_number(struct stacks *stacks)
 {
-	struct stack moved = seen(2 * BASE + 0x1234, 7, 2 * BASE + 0x2000);
+	struct stack moved = stack_of(2 * BASE + 0x1234, 7, 2 * BASE + 0x2000);
 	bool is_new;
 
 	moved.base = 2 * BASE;
-	number(stacks, seen(BASE + 0x1234, 7, BASE + 0x2000), &is_new);
-	assert_int_equal(number(stacks, moved, &is_new), 1);
+	number_of(stacks, stack_of(BASE + 0x1234, 7, BASE + 0x2000), &is_new);
+	assert_int_equal(number_of(stacks, moved, &is_new), 1);
 }
 
-static void stacks_without_room_have_no_number(struct stacks *stacks)
+static void stack_without_room_has_no_number(struct stacks *stacks)
 {
 	bool is_new;
 
 	for (unsigned int i = 0; i < STACKS_MAX; i++)
-		number(stacks, seen(BASE + TEXT_BEGIN + i, 0, 0), &is_new);
-	assert_int_equal(number(stacks, seen(BASE + TEXT_BEGIN + STACKS_MAX, 0, 0), &is_new), 0);
+		number_of(stacks, stack_of(BASE + TEXT_BEGIN + i, 0, 0), &is_new);
+	assert_int_equal(
+		number_of(stacks, stack_of(BASE + TEXT_BEGIN + STACKS_MAX, 0, 0), &is_new), 0);
 	assert_false(is_new);
 }
 
-static void site_that_a_call_pushes_is_on_top(void)
+static void pushed_return_address_is_on_top(void)
 {
-	struct stack stack = seen(1, 2, 3);
+	struct stack stack = stack_of(1, 2, 3);
 
 	stack_push(&stack, 8, 99);
 	assert_int_equal(stack.sp, 0x7ffdf8);
@@ -223,7 +225,7 @@ static void site_that_a_call_pushes_is_on_top(void)
 	assert_int_equal(stack.words[3], 3);
 }
 
-static void push_on_a_full_stack_drops_what_is_farthest(void)
+static void push_on_a_full_stack_drops_the_farthest_word(void)
 {
 	struct stack stack = {.sp = 0x7ffe00, .word_count = STACK_WORDS_MAX, .words = {7}};
 
@@ -234,22 +236,22 @@ static void push_on_a_full_stack_drops_what_is_farthest(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(calls, call_ends_at_the_return_with_its_stack_pointer),
-	CASE_ON(calls, nested_calls_end_each_by_itself),
-	CASE_ON(calls, threads_and_processes_at_one_address_are_told_apart),
-	CASE_ON(calls, tail_call_ends_both_at_the_site_innermost_first),
-	CASE_ON(calls, return_of_the_inner_function_leaves_the_outer_one_to_its_site),
-	CASE_ON(calls, site_of_another_call_ends_nothing),
-	CASE_ON(calls, call_that_longjmp_left_is_abandoned_by_the_next_one_there),
-	CASE_ON(calls, first_instruction_that_a_page_fault_repeats_is_the_same_call),
-	CASE_ON(calls, call_without_room_is_counted_and_the_others_go_on),
+	CASE_ON(calls, call_ends_at_a_return_with_the_same_stack_pointer),
+	CASE_ON(calls, nested_calls_end_one_by_one),
+	CASE_ON(calls, same_stack_pointer_in_another_thread_or_process_is_another_call),
+	CASE_ON(calls, site_ends_a_tail_call_and_its_caller_innermost_first),
+	CASE_ON(calls, return_from_a_tail_call_leaves_its_caller_open),
+	CASE_ON(calls, other_site_or_other_stack_pointer_ends_no_call),
+	CASE_ON(calls, call_that_longjmp_left_is_abandoned_when_another_has_its_place),
+	CASE_ON(calls, first_instruction_that_a_page_fault_repeats_begins_no_second_call),
+	CASE_ON(calls, call_without_room_is_counted_and_open_calls_still_end),
 	CASE_ON(calls, call_whose_site_has_no_room_is_counted),
-	CASE_ON(stacks, stack_of_the_same_callers_is_the_same_whatever_else_is_on_it),
-	CASE_ON(stacks, other_callers_make_another_stack),
-	CASE_ON(stacks, file_at_another_place_is_the_same_stack),
-	CASE(site_that_a_call_pushes_is_on_top),
-	CASE(push_on_a_full_stack_drops_what_is_farthest),
-	CASE_ON(stacks, stacks_without_room_have_no_number),
+	CASE_ON(stacks, stacks_with_the_same_callers_have_the_same_number),
+	CASE_ON(stacks, stacks_with_other_callers_or_order_have_other_numbers),
+	CASE_ON(stacks, load_address_of_the_file_does_not_change_the_number),
+	CASE(pushed_return_address_is_on_top),
+	CASE(push_on_a_full_stack_drops_the_farthest_word),
+	CASE_ON(stacks, stack_without_room_has_no_number),
 };
 
 RUN_CASES(tests)

@@ -9,30 +9,30 @@
 #include "../cases.h"
 #include "delay_plugin/record.h"
 
-#define LINE "a line of what was seen\n"
+#define LINE "a line of a record\n"
 
-struct written {
+struct output {
 	struct mapped_file mapped_file;
 	char path[32];
 };
 
-static void set_up(struct written *written)
+static void set_up(struct output *output)
 {
-	strcpy(written->path, "/tmp/mapped_file-XXXXXX");
-	close(mkstemp(written->path));
-	assert_int_equal(mapped_file_init(&written->mapped_file, written->path), 0);
+	strcpy(output->path, "/tmp/mapped_file-XXXXXX");
+	close(mkstemp(output->path));
+	assert_int_equal(mapped_file_init(&output->mapped_file, output->path), 0);
 }
 
-static void tear_down(struct written *written)
+static void tear_down(struct output *output)
 {
-	close(written->mapped_file.file);
-	unlink(written->path);
+	close(output->mapped_file.file);
+	unlink(output->path);
 }
 
-FIXTURE(written, set_up, tear_down);
+FIXTURE(output, set_up, tear_down);
 
 /* Returns the number of bytes before the first zero. Reads the file, not the mapping. */
-static size_t length(const char *path)
+static size_t content_bytes(const char *path)
 {
 	FILE *file = fopen(path, "r");
 	size_t count = 0;
@@ -46,41 +46,34 @@ static size_t length(const char *path)
 	return count;
 }
 
-static void line_is_in_the_file_at_once(struct written *written)
-{
-	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
-	assert_int_equal(length(written->path), strlen(LINE));
-}
-
-static void lines_go_on_across_the_end_of_what_is_mapped(struct written *written)
+static void lines_continue_across_the_end_of_the_window(struct output *output)
 {
 	const size_t count = 40000;
 
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(
-			mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
-	assert_int_equal(length(written->path), count * strlen(LINE));
+		assert_int_equal(mapped_file_write(&output->mapped_file, LINE, strlen(LINE), 0), 0);
+	assert_int_equal(content_bytes(output->path), count * strlen(LINE));
 }
 
-static void cleared_file_begins_anew(struct written *written)
+static void cleared_file_is_empty_and_can_be_written_again(struct output *output)
 {
-	mapped_file_write(&written->mapped_file, LINE LINE, 2 * strlen(LINE), 0);
-	assert_int_equal(mapped_file_clear(&written->mapped_file), 0);
-	assert_int_equal(length(written->path), 0);
-	mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0);
-	assert_int_equal(length(written->path), strlen(LINE));
+	mapped_file_write(&output->mapped_file, LINE LINE, 2 * strlen(LINE), 0);
+	assert_int_equal(mapped_file_clear(&output->mapped_file), 0);
+	assert_int_equal(content_bytes(output->path), 0);
+	mapped_file_write(&output->mapped_file, LINE, strlen(LINE), 0);
+	assert_int_equal(content_bytes(output->path), strlen(LINE));
 }
 
-static void line_that_leaves_too_little_room_is_not_written(struct written *written)
+static void line_that_leaves_too_little_room_is_not_written(struct output *output)
 {
 	const size_t spare = MAPPED_FILE_BYTES_MAX - strlen(LINE);
 
-	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), spare), 0);
+	assert_int_equal(mapped_file_write(&output->mapped_file, LINE, strlen(LINE), spare), 0);
 	assert_int_equal(
-		mapped_file_write(&written->mapped_file, LINE, strlen(LINE), spare), -EFBIG);
-	assert_int_equal(length(written->path), strlen(LINE));
-	assert_int_equal(mapped_file_write(&written->mapped_file, LINE, strlen(LINE), 0), 0);
-	assert_int_equal(length(written->path), 2 * strlen(LINE));
+		mapped_file_write(&output->mapped_file, LINE, strlen(LINE), spare), -EFBIG);
+	assert_int_equal(content_bytes(output->path), strlen(LINE));
+	assert_int_equal(mapped_file_write(&output->mapped_file, LINE, strlen(LINE), 0), 0);
+	assert_int_equal(content_bytes(output->path), 2 * strlen(LINE));
 }
 
 static void file_that_cannot_be_made_is_an_error(void)
@@ -91,10 +84,9 @@ static void file_that_cannot_be_made_is_an_error(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(written, line_is_in_the_file_at_once),
-	CASE_ON(written, lines_go_on_across_the_end_of_what_is_mapped),
-	CASE_ON(written, cleared_file_begins_anew),
-	CASE_ON(written, line_that_leaves_too_little_room_is_not_written),
+	CASE_ON(output, lines_continue_across_the_end_of_the_window),
+	CASE_ON(output, cleared_file_is_empty_and_can_be_written_again),
+	CASE_ON(output, line_that_leaves_too_little_room_is_not_written),
 	CASE(file_that_cannot_be_made_is_an_error),
 };
 

@@ -4,35 +4,35 @@
 #include "../cases.h"
 #include "delay_plugin/options.h"
 
-static char *const whole[] = {"machine=arm64", "clock=virtual", "request=/a,b", "out=/c"};
+static char *const complete[] = {"machine=arm64", "clock=virtual", "request=/a,b", "out=/c"};
 
-static void all_four_are_read(void)
+static void all_arguments_are_read(void)
 {
 	char error[OPTIONS_ERROR_BYTES];
 	struct options options;
 
-	assert_int_equal(options_parse((int)COUNT(whole), whole, &options, error), 0);
+	assert_int_equal(options_parse((int)COUNT(complete), complete, &options, error), 0);
 	assert_string_equal(options.machine->name, "arm64");
 	assert_true(options.is_virtual);
 	assert_string_equal(options.request, "/a,b");
 	assert_string_equal(options.out, "/c");
 }
 
-static void each_missing_one_is_refused(void)
+static void missing_argument_is_refused(void)
 {
-	for (size_t i = 0; i < COUNT(whole); i++) {
-		char *words[COUNT(whole)], error[OPTIONS_ERROR_BYTES];
+	for (size_t i = 0; i < COUNT(complete); i++) {
+		char *words[COUNT(complete)], error[OPTIONS_ERROR_BYTES];
 		struct options options;
 
-		for (size_t j = 0; j < COUNT(whole); j++)
-			words[j] = whole[j];
-		words[i] = words[COUNT(whole) - 1];
+		for (size_t j = 0; j < COUNT(complete); j++)
+			words[j] = complete[j];
+		words[i] = words[COUNT(complete) - 1];
 		assert_int_equal(
-			options_parse((int)COUNT(whole) - 1, words, &options, error), -EINVAL);
+			options_parse((int)COUNT(complete) - 1, words, &options, error), -EINVAL);
 	}
 }
 
-static void bad_words_are_named(void)
+static void bad_argument_is_named(void)
 {
 	static char *const bad[] = {"machine=pdp11", "clock=wall", "request=", "speed=1", "out"};
 
@@ -45,7 +45,7 @@ static void bad_words_are_named(void)
 	}
 }
 
-static void word_that_is_there_twice_is_refused(void)
+static void argument_given_twice_is_refused(void)
 {
 	static char *const twice[] = {"out=/a", "out=/b"};
 	char error[OPTIONS_ERROR_BYTES];
@@ -56,10 +56,10 @@ static void word_that_is_there_twice_is_refused(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(all_four_are_read),
-	CASE(each_missing_one_is_refused),
-	CASE(bad_words_are_named),
-	CASE(word_that_is_there_twice_is_refused),
+	CASE(all_arguments_are_read),
+	CASE(missing_argument_is_refused),
+	CASE(bad_argument_is_named),
+	CASE(argument_given_twice_is_refused),
 };
 
 RUN_CASES(tests)

@@ -17,7 +17,7 @@ static void record_begins_with_its_schema(void)
 	check(record_start(&line), "{\"ev\":\"delays\",\"schema\":2}\n");
 }
 
-static void entry_has_all_that_is_known_of_a_call(void)
+static void enter_line_has_all_fields_of_a_call(void)
 {
 	const struct entry entry = {.call = 9,
 		.function = 1,
@@ -33,7 +33,7 @@ static void entry_has_all_that_is_known_of_a_call(void)
 		"\n");
 }
 
-static void end_says_by_what_it_was_known(void)
+static void lines_for_the_end_of_a_call_have_all_fields(void)
 {
 	struct json_line line;
 
@@ -44,7 +44,7 @@ static void end_says_by_what_it_was_known(void)
 	check(record_lost(&line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
 }
 
-static void sleep_has_its_arguments_and_whether_its_time_was_read(void)
+static void asking_line_has_the_arguments_of_a_sleep(void)
 {
 	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
 	struct json_line line;
@@ -53,7 +53,7 @@ static void sleep_has_its_arguments_and_whether_its_time_was_read(void)
 						"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
 }
 
-static void longest_stack_has_room(void)
+static void longest_stack_fits_into_a_line(void)
 {
 	struct stack stack = {.function = 15,
 		.base = UINT64_MAX,
@@ -71,10 +71,10 @@ static void longest_stack_has_room(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(record_begins_with_its_schema),
-	CASE(entry_has_all_that_is_known_of_a_call),
-	CASE(end_says_by_what_it_was_known),
-	CASE(sleep_has_its_arguments_and_whether_its_time_was_read),
-	CASE(longest_stack_has_room),
+	CASE(enter_line_has_all_fields_of_a_call),
+	CASE(lines_for_the_end_of_a_call_have_all_fields),
+	CASE(asking_line_has_the_arguments_of_a_sleep),
+	CASE(longest_stack_fits_into_a_line),
 };
 
 RUN_CASES(tests)

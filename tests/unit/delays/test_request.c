@@ -35,7 +35,7 @@ static void function_and_its_marks_are_read(void)
 	assert_int_equal(request.marks[1].window[31], 0xff);
 }
 
-static void sleep_is_counted_with_the_functions(void)
+static void sleep_is_read_and_numbered_like_a_function(void)
 {
 	assert_int_equal(parse(FUNCTION SLEEP "call 1 401200 0 " WINDOW "\n"), 0);
 	assert_int_equal(request.function_count, 2);
@@ -47,7 +47,7 @@ static void sleep_is_counted_with_the_functions(void)
 	assert_int_equal(request.marks[0].kind, REQUEST_CALL);
 }
 
-static void mark_is_found_by_its_place_in_a_page(void)
+static void mark_is_found_by_its_offset_in_a_page(void)
 {
 	const struct request_mark *mark;
 
@@ -60,13 +60,13 @@ static void mark_is_found_by_its_place_in_a_page(void)
 	assert_null(request_first(&request, 0x401121));
 }
 
-static void no_text_is_a_request_for_nothing(void)
+static void empty_text_requests_nothing(void)
 {
 	assert_int_equal(parse(""), 0);
 	assert_int_equal(request.function_count, 0);
 }
 
-static void bad_line_is_named(void)
+static void bad_line_is_refused_with_its_number(void)
 {
 	static const char *const bad[] = {
 		"function 401120\n",
@@ -113,7 +113,7 @@ static void write_at(const char *path, long at, const void *bytes, size_t count)
 	fclose(file);
 }
 
-static void another_cell_is_noticed_once(void)
+static void new_cell_is_reported_once(void)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	uint64_t cell = 3;
@@ -131,7 +131,7 @@ static void another_cell_is_noticed_once(void)
 	unlink(path);
 }
 
-static void text_without_an_end_is_refused(void)
+static void text_without_a_final_zero_is_refused(void)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	struct request_file file;
@@ -156,13 +156,13 @@ static void file_that_is_missing_or_too_short_is_an_error(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(function_and_its_marks_are_read),
-	CASE(sleep_is_counted_with_the_functions),
-	CASE(mark_is_found_by_its_place_in_a_page),
-	CASE(no_text_is_a_request_for_nothing),
-	CASE(bad_line_is_named),
+	CASE(sleep_is_read_and_numbered_like_a_function),
+	CASE(mark_is_found_by_its_offset_in_a_page),
+	CASE(empty_text_requests_nothing),
+	CASE(bad_line_is_refused_with_its_number),
 	CASE(one_function_too_many_is_refused),
-	CASE(another_cell_is_noticed_once),
-	CASE(text_without_an_end_is_refused),
+	CASE(new_cell_is_reported_once),
+	CASE(text_without_a_final_zero_is_refused),
 	CASE(file_that_is_missing_or_too_short_is_an_error),
 };
 

@@ -119,7 +119,7 @@ bool take_address(uint32_t *address)
 	return known;
 }
 
-bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns)
+bool take_time(const char *at, uint64_t end_ns, uint64_t *now_ns)
 {
 	bool from_end = strncmp(at, "end", 3) == 0;
 	uint64_t ns = 0;
@@ -242,7 +242,8 @@ static int play(const struct player *player, const char *path, bool print)
 		number++;
 		line[strcspn(line, "\n")] = '\0';
 		if (!play_line(player, line, whole)) {
-			fprintf(stderr, "%s:%u: no such thing to do: %s\n", path, number, line);
+			fprintf(stderr, "%s:%u: no such action, or bad words: %s\n", path, number,
+				line);
 			failures++;
 			continue;
 		}

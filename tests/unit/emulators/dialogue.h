@@ -34,8 +34,8 @@ int dialogue_main(
 	int argc, char *argv[], struct dialogue *dialogue, dialogue_run_fn run, void *context);
 
 /*
- * Take the next word of the line. Return NULL or false at its end; false, too, if the word is no
- * such number. Addresses are hexadecimal.
+ * Take the next word of the line. Return NULL or false if there is none, and false if it is not a
+ * number. Addresses are hexadecimal.
  */
 char *next_word(void);
 bool take_number(uint64_t *number);
@@ -45,10 +45,10 @@ bool take_address(uint32_t *address);
 bool take_range(uint32_t *address, size_t *len);
 
 /*
- * Sets *@now_ns to the moment @at: +NS or -NS from *@now_ns, or `end`, `end-NS` or `end+NS`, where
- * `end` is @end_ns. Returns false if @at is no moment.
+ * Sets *@now_ns to the time @at: +NS or -NS from *@now_ns, or `end`, `end-NS` or `end+NS`, where
+ * `end` is @end_ns. Returns false if @at is none of these.
  */
-bool take_moment(const char *at, uint64_t end_ns, uint64_t *now_ns);
+bool take_time(const char *at, uint64_t end_ns, uint64_t *now_ns);
 
 /*
  * The rest of a line: bytes, each a hexadecimal number or BYTE*FACTOR; rN, the length of the reply;
@@ -64,21 +64,21 @@ struct transfer {
 /* Return false if a word is none of these, or there are too many bytes. */
 bool take_transfer(struct transfer *transfer);
 
-/* Does the same for the word @first and all after it. */
+/* Does the same for the word @first and all words after it. */
 bool transfer_parse(const char *first, struct transfer *transfer);
 
-/* Takes an address and bytes, and puts them into the array. False: the line lacks them. */
+/* Takes an address and bytes, and loads them into the array. Returns false if any is missing. */
 bool load_array(struct array *array);
 
 /* Appends a word to the reaction. */
 __attribute__((format(printf, 2, 3))) void put(struct dialogue *dialogue, const char *format, ...);
 
-/* Appends bytes: four or more equal ones in a row as BYTE*FACTOR. */
+/* Appends bytes. Four or more equal ones in a row become BYTE*FACTOR. */
 void put_bytes(struct dialogue *dialogue, const uint8_t *bytes, size_t len);
 
 /*
- * Appends the facts that are not the usual ones: a grade only if it is not datasheet, the rest of
- * the busy time (`left`) only if there is no margin, and so on.
+ * Appends the facts that are not the usual ones. For example, it appends a grade only if it is not
+ * datasheet, and the rest of the busy time (`left`) only if there is no margin.
  */
 void put_facts(struct dialogue *dialogue, const struct chip_facts *facts, uint64_t now_ns);
 

@@ -17,7 +17,8 @@
 
 int g_file_get_contents(const char *name, char **contents, size_t *length, void *error);
 
-/* Returns the name of the file of the last call, or NULL if none came since the last question. */
-const char *fake_glib_asked_for(void);
+/* Returns the file name of the last call and forgets it. Returns NULL if there was no call since.
+ */
+const char *fake_glib_take_name(void);
 
 #endif

@@ -14,7 +14,7 @@ static void check(const struct guard *guard, bool holds, const char *what)
 		return;
 	fprintf(stderr,
 		"%s, step %u, command %02X (%s), rule %s: %s\n"
-		"again: test_properties 1 %llu\n",
+		"repeat with: test_properties 1 %llu\n",
 		guard->chip->part->name, guard->step, guard->opcode, guard->facts.name,
 		guard->facts.rule ? chip_rule_name(guard->facts.rule) : "none", what,
 		(unsigned long long)guard->seed);
@@ -70,7 +70,7 @@ static void check_byte(
 		if (covers(work, address) && explains(work, before, after, cut_off))
 			return;
 	}
-	check(guard, false, "a byte changed that no work in hand explains");
+	check(guard, false, "a byte changed that no open work explains");
 }
 
 static bool check_content(struct guard *guard, bool cut_off)
@@ -132,8 +132,9 @@ static struct guard_span span_of(const struct guard *guard)
 	span.size_bytes = part->family == PART_SPI_AAI ? 2 : part->page_bytes;
 	if (span.work == CHIP_WORK_PROGRAM)
 		return span;
-	check(guard, erase != NULL, "an erase by an opcode that is none");
-	check(guard, part_erase_block(erase, guard->facts.address, &block), "an erase of no block");
+	check(guard, erase != NULL, "an erase by an opcode that does not erase");
+	check(guard, part_erase_block(erase, guard->facts.address, &block),
+		"an erase outside all blocks");
 	span.address = block.address;
 	span.size_bytes = block.size_bytes;
 	return span;
@@ -227,11 +228,11 @@ static bool is_forgotten(const struct guard *guard, uint64_t since_ns)
 	return guard->chip->part->family == PART_JEDEC_BYTE && guard->now_ns < since_ns;
 }
 
-static struct guard_moment moment_of(const struct guard *guard)
+static struct guard_state state_of(const struct guard *guard)
 {
 	const struct chip *chip = guard->chip;
 
-	return (struct guard_moment){
+	return (struct guard_state){
 		.busy_until_ns = chip->busy_until_ns,
 		.busy_since_ns = chip->busy_since_ns,
 		.busy = chip->pending.work != CHIP_WORK_NONE && chip->busy_until_ns > guard->now_ns,
@@ -250,12 +251,12 @@ static bool is_resume(const struct guard *guard)
 	       guard->facts.opcode == guard->chip->part->spi->suspend.resume_opcode;
 }
 
-static bool continues(const struct guard *guard, const struct guard_moment *before)
+static bool continues(const struct guard *guard, const struct guard_state *before)
 {
 	return is_resume(guard) || (guard->chip->part->parallel && before->busy);
 }
 
-static void check_facts(struct guard *guard, const struct guard_moment *before)
+static void check_facts(struct guard *guard, const struct guard_state *before)
 {
 	const struct chip_facts *facts = &guard->facts;
 
@@ -264,9 +265,11 @@ static void check_facts(struct guard *guard, const struct guard_moment *before)
 		check(guard, facts->work == CHIP_WORK_NONE, "a refused command began a work");
 	if (!is_reset(guard) && !is_suspend(guard) && !is_forgotten(guard, before->busy_since_ns) &&
 		before->busy)
-		check(guard, facts->busy_until_ns >= before->busy_until_ns, "busy shrank");
+		check(guard, facts->busy_until_ns >= before->busy_until_ns,
+			"the busy time became shorter");
 	if (facts->rule == CHIP_RULE_BUSY)
-		check(guard, facts->owed && facts->margin_ns < 0, "busy without a margin");
+		check(guard, facts->owed && facts->margin_ns < 0,
+			"rule busy without a negative margin");
 	if (!is_array_work(facts->work) || continues(guard, before))
 		return;
 	check(guard, !before->busy || facts->lost_power,
@@ -303,14 +306,14 @@ static void digest_reply(struct guard *guard)
 void guard_before(struct guard *guard, uint64_t now_ns)
 {
 	guard->now_ns = now_ns;
-	guard->before = moment_of(guard);
+	guard->before = state_of(guard);
 	remember(guard);
 }
 
 void guard_after(
 	struct guard *guard, uint8_t opcode, const struct chip_facts *facts, uint64_t now_ns)
 {
-	const struct guard_moment *before = &guard->before;
+	const struct guard_state *before = &guard->before;
 	bool cut_off;
 	bool changed;
 

@@ -9,8 +9,8 @@
  *   - a busy time never shrinks, unless a reset, a suspend or a loss of power ends it, or the part
  *     forgets an erase that another command follows too soon;
  *   - a command that broke a rule starts no work;
- *   - no byte beyond a reply is written. Whether each byte of it is, a second guard shows, whose
- *     fill differs: both must see the same replies.
+ *   - no byte beyond a reply is written. A second guard with another fill shows whether each byte
+ *     of the reply is written: both must see the same replies.
  *
  * The first property that fails ends the program. It prints the property and the command that
  * repeats the failure.
@@ -41,7 +41,7 @@ struct guard_span {
 };
 
 /* The chip's state before the command. */
-struct guard_moment {
+struct guard_state {
 	uint64_t busy_until_ns;
 	uint64_t busy_since_ns;
 	bool busy;
@@ -66,7 +66,7 @@ struct guard {
 	uint64_t now_ns;
 	uint8_t opcode; /* the last command's, like the fields below */
 	struct chip_facts facts;
-	struct guard_moment before;
+	struct guard_state before;
 	struct guard_span works[GUARD_WORKS_MAX]; /* a ring of the last works */
 	size_t work_count;
 	uint8_t *touched; /* a byte for each granule that a work has covered */

@@ -40,7 +40,7 @@ int served_tear_down(void **state)
 
 	if (served->pid > 0) {
 		kill(served->pid, SIGKILL);
-		waitpid(served->pid, NULL, 0); /* it may not make its files any more */
+		waitpid(served->pid, NULL, 0); /* from here on it cannot make files */
 	}
 	if (served->fd >= 0)
 		close(served->fd);

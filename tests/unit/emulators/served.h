@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * serprog-emu as it ships, in a process of its own, with a client at its socket. A call that fails
+ * serprog-emu as it ships, in a separate process, with a client at its socket. A call that fails
  * here fails the test. Only tests include this.
  */
 #ifndef TESTS_UNIT_EMULATORS_SERVED_H
@@ -27,8 +27,8 @@ struct served {
 void *served_program(int argc, char *argv[]);
 
 /*
- * Set up and tear down a test whose initial state is that path. The second one kills a server that
- * still runs, and removes its files.
+ * Set up and tear down a test whose initial state is that path. served_tear_down() kills a server
+ * that still runs, and removes its files.
  */
 int served_set_up(void **state);
 int served_tear_down(void **state);

@@ -122,11 +122,11 @@ static void erase_that_begins_inside_a_granule_erases_only_its_range(struct fixt
 static void program_after_erase_does_not_see_old_bits(struct fixture *fixture)
 {
 	uint8_t zero = 0x00;
-	uint8_t ones = 0xA5;
+	uint8_t value = 0xA5;
 
 	array_program(&fixture->array, 7, &zero, 1);
 	array_erase(&fixture->array, 0, GRANULE);
-	array_program(&fixture->array, 7, &ones, 1);
+	array_program(&fixture->array, 7, &value, 1);
 	assert_all(&fixture->array, 7, 8, 0xA5);
 }
 
@@ -169,7 +169,7 @@ static const uint8_t *read_all(struct fixture *fixture)
 	return fixture->got;
 }
 
-static void erase_cut_off_leaves_erased_then_mixed_then_old(struct fixture *fixture)
+static void interrupted_erase_leaves_erased_then_mixed_then_old_bytes(struct fixture *fixture)
 {
 	const uint8_t *got;
 
@@ -184,7 +184,7 @@ static void erase_cut_off_leaves_erased_then_mixed_then_old(struct fixture *fixt
 	assert_in_range(count(got, GRANULE, 0x00), GRANULE / 5, GRANULE / 2);
 }
 
-static void erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *fixture)
+static void interrupted_erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *fixture)
 {
 	const uint8_t *got;
 
@@ -196,7 +196,7 @@ static void erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *
 	assert_int_equal(count(got + 512, SIZE_BYTES - 512, BEFORE), SIZE_BYTES - 512);
 }
 
-static void program_cut_off_sets_no_bit_and_stays_inside_its_page(struct fixture *fixture)
+static void interrupted_program_sets_no_bit_and_stays_inside_its_page(struct fixture *fixture)
 {
 	uint8_t data[256];
 	const uint8_t *got;
@@ -215,7 +215,7 @@ static void program_cut_off_sets_no_bit_and_stays_inside_its_page(struct fixture
 	assert_in_range(count(got + 512, 256, BEFORE & 0xF0), 32, 120);
 }
 
-static void replacing_program_cut_off_may_leave_bytes_erased(struct fixture *fixture)
+static void interrupted_program_that_erases_first_may_leave_bytes_erased(struct fixture *fixture)
 {
 	uint8_t data[256];
 	const uint8_t *got;
@@ -236,7 +236,7 @@ static const uint8_t *erased_half_way(struct fixture *fixture, uint64_t seed)
 	return read_all(fixture);
 }
 
-static void same_seed_leaves_the_same_bytes_and_another_seed_others(struct fixture *fixture)
+static void interrupted_erase_leaves_bytes_that_depend_on_the_seed(struct fixture *fixture)
 {
 	uint8_t first[GRANULE];
 
@@ -256,11 +256,11 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, program_after_erase_does_not_see_old_bits),
 	CASE_ON(fixture, load_sets_bits_that_program_cannot),
 	CASE_ON(fixture, load_of_erased_bytes_keeps_the_granule_erased),
-	CASE_ON(fixture, erase_cut_off_leaves_erased_then_mixed_then_old),
-	CASE_ON(fixture, erase_of_less_than_a_granule_stays_inside_its_block),
-	CASE_ON(fixture, program_cut_off_sets_no_bit_and_stays_inside_its_page),
-	CASE_ON(fixture, replacing_program_cut_off_may_leave_bytes_erased),
-	CASE_ON(fixture, same_seed_leaves_the_same_bytes_and_another_seed_others),
+	CASE_ON(fixture, interrupted_erase_leaves_erased_then_mixed_then_old_bytes),
+	CASE_ON(fixture, interrupted_erase_of_less_than_a_granule_stays_inside_its_block),
+	CASE_ON(fixture, interrupted_program_sets_no_bit_and_stays_inside_its_page),
+	CASE_ON(fixture, interrupted_program_that_erases_first_may_leave_bytes_erased),
+	CASE_ON(fixture, interrupted_erase_leaves_bytes_that_depend_on_the_seed),
 };
 
 RUN_CASES(tests)

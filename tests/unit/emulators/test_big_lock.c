@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread has the name of QEMU's CPU thread or another one, and the test's own thread tries its
- * locks.
+ * Tests which locks of a thread are free after it has unlocked them. The preloaded library keeps
+ * the big lock of the thread that has the name of QEMU's CPU thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -88,41 +88,34 @@ static void let_it_end(struct scene *scene)
 	pthread_cond_destroy(&scene->there);
 }
 
-/* Tries a lock while a thread of that name runs, which has unlocked it. Returns the error. */
-static int tried_while_it_runs(const char *name, bool is_big)
+/* The lock that is tried while a thread of that name runs, which has unlocked it. */
+struct attempt {
+	const char *thread_name;
+	bool is_big;
+	int expected; /* the result of pthread_mutex_trylock() */
+};
+
+static void lock_is_tried(void **state)
 {
+	const struct attempt *attempt = *state;
 	struct scene scene;
-	pthread_mutex_t *mutex = is_big ? &scene.big : &scene.other;
+	pthread_mutex_t *mutex = attempt->is_big ? &scene.big : &scene.other;
 	int error;
 
-	begin(&scene, name);
+	begin(&scene, attempt->thread_name);
 	let_it_run(&scene);
 	error = pthread_mutex_trylock(mutex);
 	if (!error)
 		pthread_mutex_unlock(mutex);
 	let_it_end(&scene);
-	return error;
-}
-
-static void cpu_thread_that_unlocks_keeps_the_lock_until_it_waits(void)
-{
-	assert_int_equal(tried_while_it_runs(CPU_THREAD, true), EBUSY);
-}
-
-static void other_lock_of_the_cpu_thread_is_free_once_unlocked(void)
-{
-	assert_int_equal(tried_while_it_runs(CPU_THREAD, false), 0);
-}
-
-static void thread_of_another_name_gives_the_lock_away(void)
-{
-	assert_int_equal(tried_while_it_runs("IO mon_iothread", true), 0);
+	assert_int_equal(error, attempt->expected);
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(cpu_thread_that_unlocks_keeps_the_lock_until_it_waits),
-	CASE(other_lock_of_the_cpu_thread_is_free_once_unlocked),
-	CASE(thread_of_another_name_gives_the_lock_away),
+	ROW(lock_is_tried, attempt, cpu_thread_keeps_the_big_lock_until_it_waits, CPU_THREAD, true,
+		EBUSY),
+	ROW(lock_is_tried, attempt, cpu_thread_unlocks_another_lock, CPU_THREAD, false, 0),
+	ROW(lock_is_tried, attempt, other_thread_unlocks_the_big_lock, "IO mon_iothread", true, 0),
 };
 
 RUN_CASES(tests)

@@ -89,7 +89,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
             "unit_bytes = 65536\nbottom = { read_opcode = 0x35, mask = 0x20 }",
             ("bottom.read_opcode: no status register", "use one of 0x05"),
         ),
-        # TOML allows these values, but they are no figures, or fit into no table in C.
+        # TOML allows these values, but they are not figures, or do not fit into a table in C.
         ("typ_us = 640", "typ_us = inf", ("page_program.typ_us: is inf", "3600000000")),
         ("typ_us = 640", "typ_us = nan", ("page_program.typ_us: is nan", "3600000000")),
         ("typ_us = 640", "typ_us = -1e308", ("typ_us: is -1e+308", "3600000000")),
@@ -98,7 +98,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
         ("names = [", 'names = ["\\u0000",', ("flashrom_names: is list", "printable")),
         ("rdid = [0x20, 0x20, 0x14]", "rdid = [true, 0x20, 0x14]", ("id.rdid", "whole numbers")),
         ("opcode = 0xD8, ", "", ("erase[0].opcode: missing key", "add `opcode")),
-        # If no source gives a figure, the file says that it is assumed; it does not leave it out.
+        # If no source gives a figure, the file must mark it as assumed; it cannot leave it out.
         (
             "typ_us = 640,",
             "typ_us = 640, assumed = true,",
@@ -121,7 +121,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
             "power_up_to_select = { assumed = true }",
             ("power_up_to_select.assumed: no rule", "find the figure"),
         ),
-        # Names of features, grades or sources are unknown. The grade `assumed` is ours alone.
+        # Names of features, grades or sources are unknown. No source has the grade `assumed`.
         ('grade = "datasheet"', 'grade = "assumed"', ("main.grade: unknown name `assumed`",)),
         (
             "page_bytes = 256\n",
@@ -169,28 +169,28 @@ def test_bad_chip_file_names_key_and_remedy(
         ("AT49F002", "98304", "98305", ("erase[0].regions", "past the part")),
         ("M50FW040", "lock_block_bytes = 65536", "lock_block_bytes = 16384", ("16 blocks",)),
         ("M50FW040", "registers =", "unlock =", ("unlock: unknown key",)),
+        (
+            "AT25DF641",
+            "[[128, 65536]]",
+            "[[129, 65536]]",
+            ("protection.lock_regions: reach past the part's end", "within 8388608 bytes"),
+        ),
+        # A register that only an address selects has no opcode that a flag can name.
+        (
+            "S25FS128S",
+            "read_opcode = 0x35, mask = 0x20",
+            "read_opcode = 0x00, mask = 0x20",
+            ("bottom.read_opcode: no status register", "use one of 0x05, 0x35, 0x07\n"),
+        ),
     ],
 )
-def test_bad_file_of_a_part_on_a_bus_of_cycles_names_key_and_remedy(
+def test_bad_file_of_another_part_names_key_and_remedy(
     tmp_path: Path, name: str, old: str, new: str, words: tuple[str, ...]
 ) -> None:
     assert_refused(tmp_path, name, old, new, words)
 
 
-def test_locks_past_the_end_of_the_part_are_refused(tmp_path: Path) -> None:
-    words = ("protection.lock_regions: reach past the part's end", "within 8388608 bytes")
-    assert_refused(tmp_path, "AT25DF641", "[[128, 65536]]", "[[129, 65536]]", words)
-
-
-def test_flag_without_an_opcode_is_no_register_that_only_an_address_selects(
-    tmp_path: Path,
-) -> None:
-    old, new = "read_opcode = 0x35, mask = 0x20", "read_opcode = 0x00, mask = 0x20"
-    words = ("protection.bottom.read_opcode: no status register", "use one of 0x05, 0x35, 0x07\n")
-    assert_refused(tmp_path, "S25FS128S", old, new, words)
-
-
-def test_broken_toml_is_an_error_with_its_place(tmp_path: Path) -> None:
+def test_broken_toml_is_an_error_with_its_line(tmp_path: Path) -> None:
     error = error_of(tmp_path, "M25P80", good_text("M25P80").encode() + b"\n[oops\n")
     assert "M25P80.toml: TOML:" in error
     assert "line" in error
@@ -204,13 +204,13 @@ def test_broken_toml_is_an_error_with_its_place(tmp_path: Path) -> None:
         pytest.param(b"sources = " + b"[" * 5000 + b"]" * 5000, id="lists 5000 deep"),
     ],
 )
-def test_file_that_no_parser_takes_is_an_error_of_syntax(tmp_path: Path, line: bytes) -> None:
+def test_file_that_cannot_be_parsed_is_a_syntax_error(tmp_path: Path, line: bytes) -> None:
     error = error_of(tmp_path, "M25P80", line + b"\n" + good_text("M25P80").encode())
     assert error.startswith("chips_to_c: M25P80.toml: TOML: ")
 
 
-def test_short_forms_stand_for_the_rows_that_they_replace(tmp_path: Path) -> None:
-    short = (EMULATORS / "chips" / "XM25QH64A.toml").read_text(encoding="utf-8")
+def test_short_forms_generate_the_same_table_as_full_rows(tmp_path: Path) -> None:
+    short = good_text("XM25QH64A")
     row = next(line for line in short.splitlines() if "[0xC7, 0x60]" in line)
     rows = [row.replace("[0xC7, 0x60]", opcode) for opcode in ("0xC7", "0x60")]
     long = short.replace(row, "\n".join(rows)).replace("busy = { assumed = true }\n", "")

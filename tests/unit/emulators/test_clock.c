@@ -24,7 +24,7 @@ static void scripted_clock_stands_still_between_ticks(struct clock *clock)
 	assert_int_equal(clock->step_ns, 250);
 }
 
-static void wait_on_a_scripted_clock_is_over_at_once_and_exact(struct clock *clock)
+static void wait_advances_a_scripted_clock_exactly_and_never_back(struct clock *clock)
 {
 	clock_init_scripted(clock, 250);
 	clock_wait_until(clock, CLOCK_SCRIPTED_START_NS + 7);
@@ -34,7 +34,7 @@ static void wait_on_a_scripted_clock_is_over_at_once_and_exact(struct clock *clo
 	assert_int_equal(clock->backward_count, 0);
 }
 
-static void readable_stop_ends_a_long_wait(struct clock *clock)
+static void readable_stop_fd_ends_a_long_wait(struct clock *clock)
 {
 	int fds[2];
 
@@ -46,7 +46,7 @@ static void readable_stop_ends_a_long_wait(struct clock *clock)
 	close(fds[1]);
 }
 
-static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(struct clock *clock)
+static void peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not(struct clock *clock)
 {
 	int fds[2];
 
@@ -59,7 +59,7 @@ static void peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not(struct cloc
 	close(fds[0]);
 }
 
-static void wait_that_nobody_ends_is_never_early(struct clock *clock)
+static void uninterrupted_wait_is_never_early(struct clock *clock)
 {
 	const uint64_t until_ns = clock_now_ns(clock) + 30000000;
 
@@ -67,7 +67,7 @@ static void wait_that_nobody_ends_is_never_early(struct clock *clock)
 	assert_true(clock_now_ns(clock) >= until_ns);
 }
 
-static void tick_leaves_the_kernels_clock_alone(struct clock *clock)
+static void tick_does_not_advance_the_monotonic_clock(struct clock *clock)
 {
 	uint64_t before_ns;
 
@@ -78,15 +78,15 @@ static void tick_leaves_the_kernels_clock_alone(struct clock *clock)
 	assert_true(clock_now_ns(clock) - before_ns < UINT64_C(1) << 60);
 }
 
-static void each_clock_has_the_name_that_its_option_has(void)
+static void clock_has_the_name_of_its_option(void)
 {
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_MONOTONIC), "monotonic");
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_COUNTER), COUNTER_NAME);
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_SCRIPTED), "scripted");
 }
 
-/* The rates are QEMU's two of the arm64 counter, and one whose tick is no whole nanosecond. */
-static void count_at_any_rate_becomes_whole_nanoseconds(void)
+/* Two rates are those of QEMU's arm64 counter. A tick of the third is not a whole nanosecond. */
+static void count_at_any_rate_is_rounded_down_to_nanoseconds(void)
 {
 	static const struct {
 		uint64_t count, rate_hz, ns;
@@ -103,7 +103,7 @@ static void count_at_any_rate_becomes_whole_nanoseconds(void)
 		assert_int_equal(counter_to_ns(cases[i].count, cases[i].rate_hz), cases[i].ns);
 }
 
-static void count_of_centuries_does_not_wrap(void)
+static void count_of_centuries_does_not_overflow(void)
 {
 	const uint64_t seconds = UINT64_C(18000000000);
 
@@ -112,7 +112,7 @@ static void count_of_centuries_does_not_wrap(void)
 	assert_int_equal(counter_to_ns(UINT64_MAX, 1000000000), UINT64_MAX);
 }
 
-static void counter_of_this_machine_goes_on(void)
+static void counter_of_this_machine_advances(void)
 {
 	struct clock clock;
 
@@ -122,15 +122,15 @@ static void counter_of_this_machine_goes_on(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(clock, scripted_clock_stands_still_between_ticks),
-	CASE_ON(clock, wait_on_a_scripted_clock_is_over_at_once_and_exact),
-	CASE_ON(clock, readable_stop_ends_a_long_wait),
-	CASE_ON(clock, peer_that_hangs_up_ends_a_long_wait_and_its_bytes_do_not),
-	CASE_ON(clock, wait_that_nobody_ends_is_never_early),
-	CASE_ON(clock, tick_leaves_the_kernels_clock_alone),
-	CASE(each_clock_has_the_name_that_its_option_has),
-	CASE(count_at_any_rate_becomes_whole_nanoseconds),
-	CASE(count_of_centuries_does_not_wrap),
-	CASE(counter_of_this_machine_goes_on),
+	CASE_ON(clock, wait_advances_a_scripted_clock_exactly_and_never_back),
+	CASE_ON(clock, readable_stop_fd_ends_a_long_wait),
+	CASE_ON(clock, peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not),
+	CASE_ON(clock, uninterrupted_wait_is_never_early),
+	CASE_ON(clock, tick_does_not_advance_the_monotonic_clock),
+	CASE(clock_has_the_name_of_its_option),
+	CASE(count_at_any_rate_is_rounded_down_to_nanoseconds),
+	CASE(count_of_centuries_does_not_overflow),
+	CASE(counter_of_this_machine_advances),
 };
 
 RUN_CASES(tests)

@@ -17,15 +17,15 @@ static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
  * Brings a new part to the beginning of the wait, the @which-th of its kind, and sets *@allowed_ns
  * to its end. Returns false if the part has no such wait.
  */
-typedef bool (*owe_fn)(struct bench *bench, size_t which, uint64_t *allowed_ns);
+typedef bool (*begin_fn)(struct bench *bench, size_t which, uint64_t *allowed_ns);
 
-/* Sends a command that the wait applies to, at bench->now_ns. */
-typedef void (*settle_fn)(struct bench *bench);
+/* Sends a command to which the wait applies, at bench->now_ns. */
+typedef void (*follow_fn)(struct bench *bench);
 
 struct contract {
 	const char *name;
-	owe_fn owe;
-	settle_fn settle;
+	begin_fn begin;
+	follow_fn follow;
 	enum chip_rule rule;
 	size_t count; /* the number of waits of this kind, such as erases */
 	bool is_window;
@@ -109,9 +109,9 @@ static void send_jedec_setup(struct bench *bench, uint32_t address, uint8_t valu
 	write_unlocked(bench, address, value);
 }
 
-/* Commands that waits apply to. */
+/* Commands to which waits apply. */
 
-static void settle_by_read(struct bench *bench)
+static void follow_by_read(struct bench *bench)
 {
 	if (is_parallel(bench))
 		bench_get(bench, base_of(bench));
@@ -119,7 +119,7 @@ static void settle_by_read(struct bench *bench)
 		bench_op_at(bench, 0x03, 0, 1);
 }
 
-static void settle_by_write(struct bench *bench)
+static void follow_by_write(struct bench *bench)
 {
 	if (is_jedec(bench))
 		bench_write(bench, base_of(bench) + bench->chip.part->parallel->unlock.addresses[0],
@@ -132,7 +132,7 @@ static void settle_by_write(struct bench *bench)
 		bench_op(bench, 0x06, 0);
 }
 
-static void settle_by_release(struct bench *bench)
+static void follow_by_release(struct bench *bench)
 {
 	bench_op(bench, 0xAB, 0);
 }
@@ -178,7 +178,7 @@ static void send_cycle_erase(struct bench *bench, const struct part_erase *erase
 	}
 }
 
-static bool owe_erase(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_erase(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part *part = bench->chip.part;
 
@@ -202,7 +202,7 @@ static void send_cycle_program(struct bench *bench)
 	bench_write(bench, base_of(bench), 0x5A);
 }
 
-static bool owe_program(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_program(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	(void)which;
 	if (is_parallel(bench))
@@ -216,7 +216,7 @@ static bool owe_program(struct bench *bench, size_t which, uint64_t *allowed_ns)
 	return true;
 }
 
-static bool owe_full_page(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_full_page(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	uint8_t page[512] = {0};
 
@@ -227,7 +227,7 @@ static bool owe_full_page(struct bench *bench, size_t which, uint64_t *allowed_n
 	return began(bench, CHIP_WORK_PROGRAM, allowed_ns);
 }
 
-static bool owe_aai_word(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_aai_word(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	(void)which;
 	if (bench->chip.part->family != PART_SPI_AAI)
@@ -237,12 +237,12 @@ static bool owe_aai_word(struct bench *bench, size_t which, uint64_t *allowed_ns
 	return began(bench, CHIP_WORK_PROGRAM, allowed_ns);
 }
 
-static void settle_by_aai_word(struct bench *bench)
+static void follow_by_aai_word(struct bench *bench)
 {
 	bench_send(bench, (const uint8_t[]){0xAD, 3, 4}, 3, 0);
 }
 
-static bool owe_write_status(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_write_status(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
@@ -253,7 +253,7 @@ static bool owe_write_status(struct bench *bench, size_t which, uint64_t *allowe
 	return began(bench, CHIP_WORK_WRITE_STATUS, allowed_ns);
 }
 
-static bool owe_page_read(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_page_read(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	if (!bench->chip.part->dataflash)
 		return false;
@@ -263,13 +263,13 @@ static bool owe_page_read(struct bench *bench, size_t which, uint64_t *allowed_n
 
 /* Waits that are the same at each corner. */
 
-static bool owe_figure(struct bench *bench, struct figure figure, uint64_t *allowed_ns)
+static bool end_after(struct bench *bench, struct figure figure, uint64_t *allowed_ns)
 {
 	*allowed_ns = bench->now_ns + figure.ns;
 	return figure.ns > 0;
 }
 
-static bool owe_power_down(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_power_down(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
@@ -277,37 +277,37 @@ static bool owe_power_down(struct bench *bench, size_t which, uint64_t *allowed_
 	if (!spi || spi->deep_power_down.ns == 0)
 		return false;
 	bench_op(bench, 0xB9, 0);
-	return owe_figure(bench, spi->deep_power_down, allowed_ns);
+	return end_after(bench, spi->deep_power_down, allowed_ns);
 }
 
-static bool sleep_well(struct bench *bench)
+static bool finish_power_down(struct bench *bench)
 {
 	uint64_t allowed_ns;
 
-	if (!owe_power_down(bench, 0, &allowed_ns))
+	if (!begin_power_down(bench, 0, &allowed_ns))
 		return false;
 	bench->now_ns = allowed_ns;
 	return true;
 }
 
-static bool owe_release(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_release(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	(void)which;
-	if (!sleep_well(bench))
+	if (!finish_power_down(bench))
 		return false;
 	bench_op(bench, 0xAB, 0);
-	return owe_figure(bench, bench->chip.part->spi->release_power_down, allowed_ns);
+	return end_after(bench, bench->chip.part->spi->release_power_down, allowed_ns);
 }
 
-static bool owe_release_with_id(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_release_with_id(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
 	(void)which;
-	if (!is_nor(bench) || !spi->has_res || !sleep_well(bench))
+	if (!is_nor(bench) || !spi->has_res || !finish_power_down(bench))
 		return false;
 	bench_op_at(bench, 0xAB, 0, 1);
-	return owe_figure(bench, spi->release_power_down_with_id, allowed_ns);
+	return end_after(bench, spi->release_power_down_with_id, allowed_ns);
 }
 
 static void send_reset(struct bench *bench)
@@ -320,7 +320,7 @@ static void send_reset(struct bench *bench)
 	bench_op(bench, 0x99, 0);
 }
 
-static bool owe_reset(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_reset(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	uint64_t done_ns;
 	struct figure waits[4];
@@ -333,16 +333,16 @@ static bool owe_reset(struct bench *bench, size_t which, uint64_t *allowed_ns)
 	waits[2] = spi->soft_reset_during_erase;
 	waits[3] = spi->soft_reset_during_write_status;
 	if (which == 1)
-		owe_program(bench, 0, &done_ns);
+		begin_program(bench, 0, &done_ns);
 	else if (which == 2)
-		owe_erase(bench, 0, &done_ns);
-	else if (which == 3 && !owe_write_status(bench, 0, &done_ns))
+		begin_erase(bench, 0, &done_ns);
+	else if (which == 3 && !begin_write_status(bench, 0, &done_ns))
 		return false;
 	send_reset(bench);
-	return owe_figure(bench, waits[which], allowed_ns);
+	return end_after(bench, waits[which], allowed_ns);
 }
 
-static bool owe_suspend(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_suspend(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 	uint64_t done_ns;
@@ -350,22 +350,22 @@ static bool owe_suspend(struct bench *bench, size_t which, uint64_t *allowed_ns)
 	(void)which;
 	if (!is_nor(bench) || spi->suspend.opcode == 0)
 		return false;
-	owe_erase(bench, 0, &done_ns);
+	begin_erase(bench, 0, &done_ns);
 	bench_op(bench, spi->suspend.opcode, 0);
-	return owe_figure(bench, spi->suspend_latency, allowed_ns);
+	return end_after(bench, spi->suspend_latency, allowed_ns);
 }
 
-static bool owe_select(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_select(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	(void)which;
 	if (is_parallel(bench))
 		return false;
 	chip_power_cycle(&bench->chip, bench->now_ns);
-	return owe_figure(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
+	return end_after(bench, bench->chip.part->spi->power_up_to_select, allowed_ns);
 }
 
-/* Returns false if the wait before a selection is as long or longer: its own row covers it. */
-static bool owe_first_write(struct bench *bench, size_t which, uint64_t *allowed_ns)
+/* Returns false if the wait before a selection is as long: its row then covers this wait too. */
+static bool begin_first_write(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 	uint64_t select_ns;
@@ -375,13 +375,13 @@ static bool owe_first_write(struct bench *bench, size_t which, uint64_t *allowed
 		return false;
 	select_ns = bench->now_ns + spi->power_up_to_select.ns;
 	chip_power_cycle(&bench->chip, bench->now_ns);
-	owe_figure(bench, spi->power_up_to_write, allowed_ns);
+	end_after(bench, spi->power_up_to_write, allowed_ns);
 	bench->now_ns = select_ns;
 	bench_op(bench, spi->busy_mask ? 0x05 : 0xD7, 1); /* ends the other wait */
 	return true;
 }
 
-static bool owe_id_entry(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_id_entry(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	const struct part_parallel *parallel = bench->chip.part->parallel;
 
@@ -392,74 +392,74 @@ static bool owe_id_entry(struct bench *bench, size_t which, uint64_t *allowed_ns
 		send_jedec_setup(bench, parallel->unlock.addresses[0], 0x60);
 	else
 		send_jedec(bench, 0x90);
-	return owe_figure(bench, parallel->id_entry_wait, allowed_ns);
+	return end_after(bench, parallel->id_entry_wait, allowed_ns);
 }
 
-static bool owe_id_exit(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_id_exit(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
-	if (!owe_id_entry(bench, which, allowed_ns))
+	if (!begin_id_entry(bench, which, allowed_ns))
 		return false;
 	bench->now_ns = *allowed_ns;
 	send_jedec(bench, 0xF0);
-	return owe_figure(bench, bench->chip.part->parallel->id_exit_wait, allowed_ns);
+	return end_after(bench, bench->chip.part->parallel->id_exit_wait, allowed_ns);
 }
 
 /* Windows: the command must come before their end. */
 
-static bool owe_next_byte(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_next_byte(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	if (bench->chip.part->family != PART_JEDEC_PAGE)
 		return false;
 	send_jedec(bench, 0xA0);
 	if (which)
 		bench_write(bench, 0, 0x5A);
-	return owe_figure(bench, bench->chip.part->parallel->load.window, allowed_ns);
+	return end_after(bench, bench->chip.part->parallel->load.window, allowed_ns);
 }
 
-static void settle_by_byte(struct bench *bench)
+static void follow_by_byte(struct bench *bench)
 {
 	bench_write(bench, 1, 0x5A);
 }
 
-static bool owe_next_sector(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_next_sector(struct bench *bench, size_t which, uint64_t *allowed_ns)
 {
 	(void)which;
 	if (!is_jedec(bench) || bench->chip.part->parallel->erase_window.ns == 0)
 		return false;
 	send_jedec_setup(bench, 0, 0x30);
-	return owe_figure(bench, bench->chip.part->parallel->erase_window, allowed_ns);
+	return end_after(bench, bench->chip.part->parallel->erase_window, allowed_ns);
 }
 
-static void settle_by_sector(struct bench *bench)
+static void follow_by_sector(struct bench *bench)
 {
 	bench_write(bench, 0x10000, 0x30);
 }
 
 static const struct contract contracts[] = {
-	{"erase", owe_erase, settle_by_write, CHIP_RULE_BUSY, PART_ERASES_MAX, false},
-	{"program", owe_program, settle_by_write, CHIP_RULE_BUSY, 1, false},
-	{"full page", owe_full_page, settle_by_read, CHIP_RULE_BUSY, 1, false},
-	{"AAI word", owe_aai_word, settle_by_aai_word, CHIP_RULE_BUSY, 1, false},
-	{"write status", owe_write_status, settle_by_read, CHIP_RULE_BUSY, 1, false},
+	{"erase", begin_erase, follow_by_write, CHIP_RULE_BUSY, PART_ERASES_MAX, false},
+	{"program", begin_program, follow_by_write, CHIP_RULE_BUSY, 1, false},
+	{"full page", begin_full_page, follow_by_read, CHIP_RULE_BUSY, 1, false},
+	{"AAI word", begin_aai_word, follow_by_aai_word, CHIP_RULE_BUSY, 1, false},
+	{"write status", begin_write_status, follow_by_read, CHIP_RULE_BUSY, 1, false},
 	/* The page goes to a buffer, or is compared with it. */
-	{"page read", owe_page_read, settle_by_read, CHIP_RULE_BUSY, 2, false},
-	{"tDP", owe_power_down, settle_by_release, CHIP_RULE_DEEP_POWER_DOWN, 1, false},
-	{"tRES1", owe_release, settle_by_read, CHIP_RULE_RELEASE, 1, false},
-	{"tRES2", owe_release_with_id, settle_by_read, CHIP_RULE_RELEASE, 1, false},
+	{"page read", begin_page_read, follow_by_read, CHIP_RULE_BUSY, 2, false},
+	{"tDP", begin_power_down, follow_by_release, CHIP_RULE_DEEP_POWER_DOWN, 1, false},
+	{"tRES1", begin_release, follow_by_read, CHIP_RULE_RELEASE, 1, false},
+	{"tRES2", begin_release_with_id, follow_by_read, CHIP_RULE_RELEASE, 1, false},
 	/* The part is idle, or in a program, an erase, a status write. */
-	{"reset", owe_reset, settle_by_read, CHIP_RULE_RESET, 4, false},
-	{"tSUS", owe_suspend, settle_by_read, CHIP_RULE_SUSPEND, 1, false},
-	{"tVSL", owe_select, settle_by_read, CHIP_RULE_SELECT, 1, false},
-	{"tPUW", owe_first_write, settle_by_write, CHIP_RULE_WRITE, 1, false},
-	{"tIDA, entry", owe_id_entry, settle_by_read, CHIP_RULE_ID_ACCESS, 1, false},
-	{"tIDA, exit", owe_id_exit, settle_by_read, CHIP_RULE_ID_ACCESS, 1, false},
+	{"reset", begin_reset, follow_by_read, CHIP_RULE_RESET, 4, false},
+	{"tSUS", begin_suspend, follow_by_read, CHIP_RULE_SUSPEND, 1, false},
+	{"tVSL", begin_select, follow_by_read, CHIP_RULE_SELECT, 1, false},
+	{"tPUW", begin_first_write, follow_by_write, CHIP_RULE_WRITE, 1, false},
+	{"tIDA, entry", begin_id_entry, follow_by_read, CHIP_RULE_ID_ACCESS, 1, false},
+	{"tIDA, exit", begin_id_exit, follow_by_read, CHIP_RULE_ID_ACCESS, 1, false},
 	/* The byte is the first one, or the next. */
-	{"byte", owe_next_byte, settle_by_byte, CHIP_RULE_WINDOW, 2, true},
-	{"next sector", owe_next_sector, settle_by_sector, CHIP_RULE_WINDOW, 1, true},
+	{"byte", begin_next_byte, follow_by_byte, CHIP_RULE_WINDOW, 2, true},
+	{"next sector", begin_next_sector, follow_by_sector, CHIP_RULE_WINDOW, 1, true},
 };
 
 /* Checks a command @late_ns after the end of the wait. Returns false if the part has none. */
-static bool try(const struct part *part, const struct contract *contract, size_t which,
+static bool check_command(const struct part *part, const struct contract *contract, size_t which,
 	const char *corner, int64_t late_ns)
 {
 	bool breaks = contract->is_window ? late_ns > 0 : late_ns < 0;
@@ -469,10 +469,10 @@ static bool try(const struct part *part, const struct contract *contract, size_t
 
 	bench_init(&bench, part->name, corner);
 	unlock_all(&bench);
-	has = contract->owe(&bench, which, &allowed_ns);
+	has = contract->begin(&bench, which, &allowed_ns);
 	if (has) {
 		bench.now_ns = allowed_ns + (uint64_t)late_ns;
-		contract->settle(&bench);
+		contract->follow(&bench);
 		if (bench.facts.rule != (breaks ? contract->rule : CHIP_RULE_NONE))
 			fail_msg("%s, %s %zu, %s, %lld ns: rule %s", part->name, contract->name,
 				which, corner, (long long)late_ns,
@@ -488,7 +488,7 @@ static bool try(const struct part *part, const struct contract *contract, size_t
 }
 
 /* Tries the wait of every part at every corner. Returns the number of parts that have it. */
-static size_t parts_that_keep(const struct contract *contract, size_t which)
+static size_t count_parts_that_keep(const struct contract *contract, size_t which)
 {
 	size_t count = 0;
 
@@ -496,9 +496,9 @@ static size_t parts_that_keep(const struct contract *contract, size_t which)
 		const struct part *part = &part_table[i / COUNT(corners)];
 		const char *corner = corners[i % COUNT(corners)];
 
-		if (!try(part, contract, which, corner, 0))
+		if (!check_command(part, contract, which, corner, 0))
 			continue;
-		try(part, contract, which, corner, contract->is_window ? 1 : -1);
+		check_command(part, contract, which, corner, contract->is_window ? 1 : -1);
 		count++;
 	}
 	return count / COUNT(corners);
@@ -508,10 +508,10 @@ static void every_wait_of_every_part_is_kept_to_the_nanosecond(void)
 {
 	for (size_t i = 0; i < COUNT(contracts); i++) {
 		for (size_t which = 0; which < contracts[i].count; which++) {
-			const size_t count = parts_that_keep(&contracts[i], which);
+			const size_t count = count_parts_that_keep(&contracts[i], which);
 
 			print_message("%-12s %zu %zu\n", contracts[i].name, which, count);
-			if (contracts[i].owe != owe_erase)
+			if (contracts[i].begin != begin_erase)
 				assert_true(count > 0);
 		}
 	}

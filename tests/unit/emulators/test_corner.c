@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tests corners, and the draws of busy times and of the moment at which WEL falls. */
+/* Tests corners, and the draws of busy times and of the time at which WEL falls. */
 #include "../cases.h"
 #include "bench.h"
 #include "model/corner.h"
@@ -18,7 +18,7 @@ static uint64_t ns_of(const char *text, const struct corner_use *use)
 	return corner_figure(&corner, &busy, use).ns;
 }
 
-static void text_of_a_corner_reads_back_as_the_same(void)
+static void corner_is_formatted_as_the_text_that_it_was_parsed_from(void)
 {
 	static const char *const texts[] = {"min", "typ", "max", "zero", "draw:0",
 		"draw:18446744073709551615", "slow:1", "slow:1000"};
@@ -33,7 +33,7 @@ static void text_of_a_corner_reads_back_as_the_same(void)
 	}
 }
 
-static void other_text_is_no_corner_and_changes_nothing(void)
+static void other_text_is_refused_and_leaves_the_corner_unchanged(void)
 {
 	static const char *const texts[] = {"", "Max", "max ", "typical", "draw",
 		"draw:", "draw:-1", "draw:x", "draw:18446744073709551616", "slow:", "slow:0",
@@ -48,7 +48,7 @@ static void other_text_is_no_corner_and_changes_nothing(void)
 	}
 }
 
-static void fixed_corners_give_their_own_figure(void)
+static void fixed_corners_give_their_figures(void)
 {
 	struct corner_use use = {0};
 
@@ -60,7 +60,7 @@ static void fixed_corners_give_their_own_figure(void)
 	assert_int_equal(ns_of("slow:7", &use), 35000);
 }
 
-static void grade_is_that_of_what_the_figure_rests_on(void)
+static void grade_is_that_of_the_figure_and_assumed_for_slow(void)
 {
 	static const struct {
 		const char *text;
@@ -77,7 +77,7 @@ static void grade_is_that_of_what_the_figure_rests_on(void)
 	}
 }
 
-static void draws_lie_between_typ_and_max_and_use_that_room(void)
+static void draws_spread_from_typ_to_max(void)
 {
 	uint64_t lowest_ns = UINT64_MAX;
 	uint64_t highest_ns = 0;
@@ -94,7 +94,7 @@ static void draws_lie_between_typ_and_max_and_use_that_room(void)
 	assert_true(highest_ns > 4900);
 }
 
-static void draw_depends_on_each_of_its_keys(void)
+static void draw_depends_on_seed_opcode_address_and_count(void)
 {
 	struct corner_use use = {.opcode = 0x20, .address = 0x1000, .count = 3};
 	struct corner_use other_opcode = {.opcode = 0xD8, .address = 0x1000, .count = 3};
@@ -135,7 +135,7 @@ static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t add
 	return bench->facts.work_ns;
 }
 
-static void draw_is_not_shifted_by_uses_elsewhere(void)
+static void work_elsewhere_does_not_change_a_draw(void)
 {
 	struct bench quiet;
 	struct bench noisy;
@@ -155,7 +155,7 @@ static void draw_is_not_shifted_by_uses_elsewhere(void)
 	bench_deinit(&noisy);
 }
 
-static void draw_of_a_second_use_is_another(void)
+static void second_erase_of_a_block_has_another_draw(void)
 {
 	struct bench bench;
 	uint64_t first_ns;
@@ -199,7 +199,7 @@ static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 	return step;
 }
 
-static void wel_falls_within_the_busy_time_and_anew_for_each_use(void)
+static void wel_falls_within_the_busy_time_at_another_time_for_each_erase(void)
 {
 	static const char *const parts[] = {"M25P80", "M25P10-A", "AT25SF161", "AT25DF641"};
 
@@ -219,7 +219,7 @@ static void wel_falls_within_the_busy_time_and_anew_for_each_use(void)
 	}
 }
 
-static void wel_falls_by_seed_address_and_use_alone(void)
+static void time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewhere(void)
 {
 	struct bench benches[3];
 	unsigned int first;
@@ -236,17 +236,17 @@ static void wel_falls_by_seed_address_and_use_alone(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(text_of_a_corner_reads_back_as_the_same),
-	CASE(other_text_is_no_corner_and_changes_nothing),
-	CASE(fixed_corners_give_their_own_figure),
-	CASE(grade_is_that_of_what_the_figure_rests_on),
-	CASE(draws_lie_between_typ_and_max_and_use_that_room),
-	CASE(draw_depends_on_each_of_its_keys),
+	CASE(corner_is_formatted_as_the_text_that_it_was_parsed_from),
+	CASE(other_text_is_refused_and_leaves_the_corner_unchanged),
+	CASE(fixed_corners_give_their_figures),
+	CASE(grade_is_that_of_the_figure_and_assumed_for_slow),
+	CASE(draws_spread_from_typ_to_max),
+	CASE(draw_depends_on_seed_opcode_address_and_count),
 	CASE(draw_of_the_longest_erase_does_not_overflow),
-	CASE(draw_is_not_shifted_by_uses_elsewhere),
-	CASE(draw_of_a_second_use_is_another),
-	CASE(wel_falls_within_the_busy_time_and_anew_for_each_use),
-	CASE(wel_falls_by_seed_address_and_use_alone),
+	CASE(work_elsewhere_does_not_change_a_draw),
+	CASE(second_erase_of_a_block_has_another_draw),
+	CASE(wel_falls_within_the_busy_time_at_another_time_for_each_erase),
+	CASE(time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewhere),
 };
 
 RUN_CASES(tests)

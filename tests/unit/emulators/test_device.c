@@ -8,7 +8,7 @@
  *     cmd CODE                O_WRITEB for AAh, 55h and CODE at the addresses of commands
  *     repeat N BYTE...        the request N times, and the last answer
  *     offered                 the opcodes in the command map
- *     others                  sends each other opcode with 15 zeros, and counts the answers
+ *     others                  sends each opcode outside the map with 15 zeros; counts the answers
  *     parse BYTE...           parses the bytes as a request, which is not run
  *     reconnect               another client connects
  *     load ADDRESS BYTE...    puts bytes into the array
@@ -31,7 +31,7 @@ struct bench {
 	struct chip chip;
 	struct clock clock;
 	struct events executed;
-	size_t told_count; /* records that are printed already */
+	size_t printed_count; /* the records that have been printed */
 	struct device device;
 	struct event event;
 	uint8_t reply[DIALOGUE_BYTES_MAX];
@@ -67,7 +67,7 @@ static bool run_chip(struct bench *bench)
 	bench->memory = map_zeros(chip_memory_bytes(part)); /* kept until the program ends */
 	chip_init(&bench->chip, part, &(struct corner){.kind = CORNER_TYP}, bench->memory);
 	clock_init_scripted(&bench->clock, 1);
-	bench->told_count = 0;
+	bench->printed_count = 0;
 	if (events_init(&bench->executed, 1) < 0)
 		return false;
 	device_init(&bench->device, &bench->chip, &bench->clock, &bench->executed, &options);
@@ -115,9 +115,9 @@ static void put_answer(struct bench *bench, uint64_t passed_ns)
 		put(&bench->dialogue, "refused");
 	if (passed_ns > 0)
 		put(&bench->dialogue, "+%llu", (unsigned long long)passed_ns);
-	for (; bench->told_count < bench->executed.count; bench->told_count++) {
+	for (; bench->printed_count < bench->executed.count; bench->printed_count++) {
 		put(&bench->dialogue, "/");
-		put_record(bench, events_at(&bench->executed, bench->told_count));
+		put_record(bench, events_at(&bench->executed, bench->printed_count));
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tests that the player of dialogues refuses what its lines do not mean. */
+/* Tests that the player of dialogues parses the words of its lines, and refuses mistyped ones. */
 #include <stdio.h>
 
 #include "../cases.h"
@@ -24,7 +24,7 @@ static void words_of_a_transfer_are_taken(void)
 	assert_int_equal(transfer.wire_ns, 7);
 }
 
-static void mistyped_word_is_no_part_of_a_transfer(void)
+static void mistyped_word_of_a_transfer_is_refused(void)
 {
 	static const char *const words[] = {"0g", "poll", "100", "-1", "00*", "00*0", "00*2x",
 		"00*4098", "r", "r1x", "r-1", "t", "t1us"};
@@ -40,7 +40,7 @@ static void mistyped_word_is_no_part_of_a_transfer(void)
 	}
 }
 
-static void moment_is_taken_from_the_last_one_or_the_end(void)
+static void time_is_relative_to_the_last_one_or_to_the_end(void)
 {
 	static const struct {
 		const char *at;
@@ -50,20 +50,19 @@ static void moment_is_taken_from_the_last_one_or_the_end(void)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		uint64_t now_ns = 100;
 
-		assert_true(take_moment(rows[i].at, 200, &now_ns));
+		assert_true(take_time(rows[i].at, 200, &now_ns));
 		assert_int_equal(now_ns, rows[i].ns);
 	}
 }
 
-static void mistyped_moment_or_number_is_refused(void)
+static void mistyped_time_or_number_is_refused(void)
 {
-	static const char *const moments[] = {
-		"", "5", "+", "+5x", "+-5", "endless", "end5", "end+"};
+	static const char *const times[] = {"", "5", "+", "+5x", "+-5", "endless", "end5", "end+"};
 	uint64_t number = 100;
 	char line[64];
 
-	for (size_t i = 0; i < COUNT(moments); i++)
-		assert_false(take_moment(moments[i], 200, &number));
+	for (size_t i = 0; i < COUNT(times); i++)
+		assert_false(take_time(times[i], 200, &number));
 	assert_int_equal(number, 100);
 	first_of("stick 1x", line);
 	assert_false(take_number(&number));
@@ -71,7 +70,7 @@ static void mistyped_moment_or_number_is_refused(void)
 	assert_false(take_address(&(uint32_t){0}));
 }
 
-static void nothing_to_play_is_a_failure(void)
+static void missing_file_argument_is_a_failure(void)
 {
 	char *words[] = {"test", "--print"};
 
@@ -81,10 +80,10 @@ static void nothing_to_play_is_a_failure(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(words_of_a_transfer_are_taken),
-	CASE(mistyped_word_is_no_part_of_a_transfer),
-	CASE(moment_is_taken_from_the_last_one_or_the_end),
-	CASE(mistyped_moment_or_number_is_refused),
-	CASE(nothing_to_play_is_a_failure),
+	CASE(mistyped_word_of_a_transfer_is_refused),
+	CASE(time_is_relative_to_the_last_one_or_to_the_end),
+	CASE(mistyped_time_or_number_is_refused),
+	CASE(missing_file_argument_is_a_failure),
 };
 
 RUN_CASES(tests)

@@ -6,7 +6,7 @@
 
 #define STREAM_BYTES 20000
 
-/* Faults of a stream, the bytes that come out of it, and what was reported of the faults. */
+/* Faults of a stream, the bytes that come out of it, and the faults that were reported. */
 struct stream {
 	struct faults faults;
 	uint8_t out[16];
@@ -42,7 +42,7 @@ static void assert_passed(struct stream *stream, const char *in, const char *exp
 	assert_memory_equal(stream->out, expected, len);
 }
 
-static void dropped_byte_is_the_one_asked_for(struct stream *stream)
+static void drop_loses_the_nth_byte(struct stream *stream)
 {
 	with(&stream->faults, 1, "drop@3");
 	assert_passed(stream, "abcd", "abd");
@@ -51,7 +51,7 @@ static void dropped_byte_is_the_one_asked_for(struct stream *stream)
 	assert_int_equal(stream->last_nth, 3);
 }
 
-static void bytes_are_counted_on_through_chunks(struct stream *stream)
+static void bytes_are_counted_across_chunks(struct stream *stream)
 {
 	with(&stream->faults, 1, "duplicate@3");
 	assert_passed(stream, "ab", "ab");
@@ -59,7 +59,7 @@ static void bytes_are_counted_on_through_chunks(struct stream *stream)
 	assert_int_equal(stream->last_nth, 3);
 }
 
-static void corrupted_byte_is_never_what_it_was(struct stream *stream)
+static void corrupted_byte_always_changes(struct stream *stream)
 {
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		with(&stream->faults, seed, "corrupt@1");
@@ -71,7 +71,7 @@ static void corrupted_byte_is_never_what_it_was(struct stream *stream)
 	}
 }
 
-static void other_stream_is_left_alone(struct stream *stream)
+static void fault_of_requests_leaves_replies_unchanged(struct stream *stream)
 {
 	with(&stream->faults, 1, "drop@in:p=1");
 	assert_passed(stream, "abcd", "abcd");
@@ -81,7 +81,7 @@ static void other_stream_is_left_alone(struct stream *stream)
 }
 
 /* Passes a long stream in chunks of @chunk bytes. Returns how many bytes come out. */
-static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
+static size_t pass_long_stream(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 {
 	static const uint8_t zeros[STREAM_BYTES];
 	struct stream stream = {0};
@@ -94,31 +94,30 @@ static size_t which(uint64_t seed, const char *text, size_t chunk, uint8_t *out)
 	return len;
 }
 
-static void same_seed_makes_same_faults_however_bytes_come(void)
+static void same_seed_makes_the_same_faults_in_chunks_of_any_size(void)
 {
 	static uint8_t once[2 * STREAM_BYTES];
 	static uint8_t again[2 * STREAM_BYTES];
 	size_t len;
 
-	len = which(7, "corrupt@p=0.01", STREAM_BYTES, once);
-	assert_int_equal(which(7, "corrupt@p=0.01", 5, again), len);
+	len = pass_long_stream(7, "corrupt@p=0.01", STREAM_BYTES, once);
+	assert_int_equal(pass_long_stream(7, "corrupt@p=0.01", 5, again), len);
 	assert_memory_equal(once, again, len);
-	(void)which(8, "corrupt@p=0.01", STREAM_BYTES, again);
+	(void)pass_long_stream(8, "corrupt@p=0.01", STREAM_BYTES, again);
 	assert_memory_not_equal(once, again, len);
 }
 
-static void probability_is_about_kept(void)
+static void number_of_faults_follows_the_probability(void)
 {
 	static uint8_t out[2 * STREAM_BYTES];
 
 	/* 200 are expected; the seed is fixed, so the number never changes by itself. */
-	assert_in_range(
-		which(7, "drop@p=0.01", STREAM_BYTES, out), STREAM_BYTES - 300, STREAM_BYTES - 100);
-	assert_int_equal(which(7, "drop@p=1", STREAM_BYTES, out), 0);
+	assert_in_range(pass_long_stream(7, "drop@p=0.01", STREAM_BYTES, out), STREAM_BYTES - 300,
+		STREAM_BYTES - 100);
+	assert_int_equal(pass_long_stream(7, "drop@p=1", STREAM_BYTES, out), 0);
 }
 
-/* A second fault must not shift the draws of the first one. */
-static void faults_draw_apart_from_each_other(void)
+static void second_fault_does_not_change_the_draws_of_the_first(void)
 {
 	struct faults alone;
 	struct faults beside;
@@ -134,7 +133,7 @@ static void faults_draw_apart_from_each_other(void)
 	}
 }
 
-static void request_is_hit_when_its_turn_comes(void)
+static void fault_hits_only_the_nth_request(void)
 {
 	struct faults faults;
 	const struct fault *fault;
@@ -151,7 +150,7 @@ static void request_is_hit_when_its_turn_comes(void)
 	assert_true(faults_hold(&faults));
 }
 
-static void stall_without_a_time_is_for_ever(void)
+static void stall_without_a_time_never_ends(void)
 {
 	struct faults faults;
 
@@ -159,7 +158,7 @@ static void stall_without_a_time_is_for_ever(void)
 	assert_true(faults.fault[0].hold_ns == FAULT_FOR_EVER);
 }
 
-static void earliest_stuck_work_is_the_one(void)
+static void earliest_stuck_wip_counts(void)
 {
 	struct faults faults;
 
@@ -171,7 +170,7 @@ static void earliest_stuck_work_is_the_one(void)
 	assert_int_equal(faults_stuck_from(&faults), 0);
 }
 
-static void texts_that_are_no_fault_are_refused(void)
+static void text_that_is_not_a_fault_is_refused(void)
 {
 	static const char *const bad[] = {"", "drop", "drop@", "drop@0", "drop@-1", "drop@x",
 		"drop:5@1", "drop@p=0", "drop@p=1.1", "drop@p=", "drop@p=nan", "drop@p=1e-3",
@@ -188,7 +187,7 @@ static void texts_that_are_no_fault_are_refused(void)
 	assert_string_equal(faults.text, "");
 }
 
-static void one_fault_more_than_fit_is_refused(void)
+static void fault_without_room_is_refused(void)
 {
 	struct faults faults;
 
@@ -200,18 +199,18 @@ static void one_fault_more_than_fit_is_refused(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(stream, dropped_byte_is_the_one_asked_for),
-	CASE_ON(stream, bytes_are_counted_on_through_chunks),
-	CASE_ON(stream, corrupted_byte_is_never_what_it_was),
-	CASE_ON(stream, other_stream_is_left_alone),
-	CASE(same_seed_makes_same_faults_however_bytes_come),
-	CASE(probability_is_about_kept),
-	CASE(faults_draw_apart_from_each_other),
-	CASE(request_is_hit_when_its_turn_comes),
-	CASE(stall_without_a_time_is_for_ever),
-	CASE(earliest_stuck_work_is_the_one),
-	CASE(texts_that_are_no_fault_are_refused),
-	CASE(one_fault_more_than_fit_is_refused),
+	CASE_ON(stream, drop_loses_the_nth_byte),
+	CASE_ON(stream, bytes_are_counted_across_chunks),
+	CASE_ON(stream, corrupted_byte_always_changes),
+	CASE_ON(stream, fault_of_requests_leaves_replies_unchanged),
+	CASE(same_seed_makes_the_same_faults_in_chunks_of_any_size),
+	CASE(number_of_faults_follows_the_probability),
+	CASE(second_fault_does_not_change_the_draws_of_the_first),
+	CASE(fault_hits_only_the_nth_request),
+	CASE(stall_without_a_time_never_ends),
+	CASE(earliest_stuck_wip_counts),
+	CASE(text_that_is_not_a_fault_is_refused),
+	CASE(fault_without_room_is_refused),
 };
 
 RUN_CASES(tests)

@@ -19,8 +19,8 @@
  *     AT load ADDRESS BYTE... puts bytes into the array
  *     AT see ADDRESS N        bytes of the array
  *     AT tally ADDRESS N      how many of them are 00h, FFh or other
- *     AT blank                the first address and the number of the bytes that are FFh, in a row;
- *                             they and all others become 00h
+ *     AT blank                the address of the first byte FFh, and how many follow in a row; then
+ *                             all bytes of the array become 00h
  *
  * AT is +NS after the line before, or `end`, `end-NS`, `end+NS`, where `end` is that of the last
  * work. NS, N and FACTOR of BYTE*FACTOR are decimal, all other numbers hexadecimal.
@@ -337,7 +337,7 @@ static bool run_tally(struct bench *bench)
 	return true;
 }
 
-/* Returns the number of bytes in a row, from @from on, that are FFh or that are not. */
+/* Returns how many bytes in a row, from @from on, are FFh (@blank) or are not. */
 static size_t run_of(const uint8_t *bytes, size_t from, size_t size_bytes, bool blank)
 {
 	size_t at = from;
@@ -417,8 +417,7 @@ static bool run_line(void *context, const char *first)
 	if (strcmp(first, "part") == 0)
 		return run_part(bench);
 	verb = next_word();
-	if (!verb || !bench->memory ||
-		!take_moment(first, bench->chip.busy_until_ns, &bench->now_ns))
+	if (!verb || !bench->memory || !take_time(first, bench->chip.busy_until_ns, &bench->now_ns))
 		return false;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		if (strcmp(verb, verbs[i].name) == 0)

@@ -119,7 +119,7 @@ static void assert_content(const char *path, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void outfile_not_committed_leaves_the_old_content(struct fixture *fixture)
+static void outfile_replaces_the_old_content_only_when_committed(struct fixture *fixture)
 {
 	struct outfile file;
 
@@ -152,7 +152,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, image_as_large_as_the_part_is_loaded),
 	CASE_ON(fixture, sparse_image_holds_written_granules_and_nothing_else),
 	CASE_ON(fixture, whole_image_holds_every_byte),
-	CASE_ON(fixture, outfile_not_committed_leaves_the_old_content),
+	CASE_ON(fixture, outfile_replaces_the_old_content_only_when_committed),
 	CASE(outfile_to_a_device_does_not_replace_it),
 };
 

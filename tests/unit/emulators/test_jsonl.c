@@ -17,7 +17,7 @@ static struct run_facts some_facts(void)
 }
 
 /* Returns all lines of a run with those events; the caller frees them. */
-static char *written(const struct run_facts *facts, const struct event *script, size_t count)
+static char *lines_of(const struct run_facts *facts, const struct event *script, size_t count)
 {
 	const struct run_end end = {.end_ns = 99, .clean = true};
 	struct events events;
@@ -45,7 +45,7 @@ static void events_are_written(void **state)
 {
 	const struct run *run = *state;
 	const struct run_facts facts = some_facts();
-	char *text = written(&facts, run->script, run->count);
+	char *text = lines_of(&facts, run->script, run->count);
 
 	assert_string_equal(strchr(text, '\n') + 1, run->expected);
 	free(text);
@@ -57,10 +57,10 @@ static void events_are_written(void **state)
 	",\"cycle_transactions\":" #cycles ",\"serprog_requests\":" #requests                      \
 	",\"violations\":" #violations ",\"faults\":" #faults ",\"clean\":true}\n"
 
-static void start_line_without_wake_measure_says_null(void)
+static void start_line_without_a_wake_measurement_has_null(void)
 {
 	const struct run_facts facts = some_facts();
-	char *text = written(&facts, NULL, 0);
+	char *text = lines_of(&facts, NULL, 0);
 
 	assert_string_equal(text,
 		"{\"schema\":1,\"ev\":\"start\",\"t_ns\":10,\"chip\":\"M25P80\","
@@ -72,14 +72,14 @@ static void start_line_without_wake_measure_says_null(void)
 	free(text);
 }
 
-static void link_and_faults_stand_in_the_first_line(void)
+static void start_line_has_the_link_and_the_faults(void)
 {
 	struct run_facts facts = some_facts();
 	char *text;
 
 	facts.link = "baud=115200";
 	facts.faults = "drop@5 nak@p=0.1";
-	text = written(&facts, NULL, 0);
+	text = lines_of(&facts, NULL, 0);
 	assert_non_null(
 		strstr(text, "\"link\":\"baud=115200\",\"faults\":\"drop@5 nak@p=0.1\"}\n"));
 	free(text);
@@ -218,7 +218,7 @@ static const struct event cycles[] = {
 			.busy_until_ns = 14310}},
 };
 
-static void stamp_reaches_the_records_of_one_request_alone(void)
+static void stamp_changes_only_the_records_of_its_request(void)
 {
 	static const struct event request = {.empty_ns = 7, .read_ns = 8, .reply_ns = 9};
 	struct event event = {.kind = EVENT_CYCLE, .empty_ns = 1, .read_ns = 2, .reply_ns = 3};
@@ -258,7 +258,7 @@ static void store_grows_past_its_first_chunk(void)
 static void assert_lines(const char *name, const struct event *script, size_t count)
 {
 	const struct run_facts facts = some_facts();
-	char *text = written(&facts, script, count);
+	char *text = lines_of(&facts, script, count);
 	const char *line = strchr(text, '\n') + 1;
 
 	for (size_t i = 0; i < count; i++) {
@@ -273,7 +273,7 @@ static void assert_lines(const char *name, const struct event *script, size_t co
 	free(text);
 }
 
-static void numbers_of_every_length_come_whole(void)
+static void numbers_of_every_length_are_written_in_full(void)
 {
 	struct event script[2 * 20 + 1] = {0};
 	size_t count = 0;
@@ -287,7 +287,7 @@ static void numbers_of_every_length_come_whole(void)
 }
 
 /* These lines are ten times as long as the writer's buffer. */
-static void all_lines_of_a_long_run_are_there(void)
+static void all_lines_of_a_long_run_are_written(void)
 {
 	static struct event script[5000];
 
@@ -299,9 +299,9 @@ static void all_lines_of_a_long_run_are_there(void)
 #define WRITTEN(name, script, text) ROW(events_are_written, run, name, script, COUNT(script), text)
 
 static const struct CMUnitTest tests[] = {
-	CASE(start_line_without_wake_measure_says_null),
-	CASE(link_and_faults_stand_in_the_first_line),
-	WRITTEN(requests_of_a_connection_come_with_gaps_and_counts, connection,
+	CASE(start_line_without_a_wake_measurement_has_null),
+	CASE(start_line_has_the_link_and_the_faults),
+	WRITTEN(requests_of_a_connection_have_gaps_and_are_counted, connection,
 		"{\"ev\":\"accept\",\"t_ns\":20}\n"
 		"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
 		"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
@@ -312,13 +312,13 @@ static const struct CMUnitTest tests[] = {
 		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
 		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n" END(
 			0, 0, 3, 0, 0)),
-	WRITTEN(violation_says_rule_margin_and_grade, too_early,
+	WRITTEN(violation_has_rule_margin_and_grade, too_early,
 		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
 		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
 		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
 		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
 		"\"grade\":\"assumed\"}\n" END(1, 0, 0, 1, 0)),
-	WRITTEN(faults_and_refusals_are_lines_that_part_no_gap, faulty,
+	WRITTEN(faults_and_refusals_do_not_interrupt_a_gap, faulty,
 		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
 		"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
 		"{\"ev\":\"refused\",\"t_ns\":21}\n"
@@ -337,7 +337,7 @@ static const struct CMUnitTest tests[] = {
 		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"datasheet\"}\n"
 		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
 		"\"nth\":3,\"held_ns\":null}\n" END(1, 0, 0, 0, 1)),
-	WRITTEN(started_work_is_a_line_of_its_own, erase,
+	WRITTEN(started_work_has_a_separate_line, erase,
 		"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":4096,\"wlen\":4,"
 		"\"rlen\":0,\"empty_ns\":0,\"read_ns\":200,\"reply_ns\":201,\"gap_ns\":null,"
 		"\"wire_ns\":0,\"sr\":\"0x03\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
@@ -363,10 +363,10 @@ static const struct CMUnitTest tests[] = {
 		"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
 		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
 		"\"margin_ns\":null,\"grade\":null}\n" END(0, 2, 2, 0, 0)),
-	CASE(stamp_reaches_the_records_of_one_request_alone),
+	CASE(stamp_changes_only_the_records_of_its_request),
 	CASE(store_grows_past_its_first_chunk),
-	CASE(numbers_of_every_length_come_whole),
-	CASE(all_lines_of_a_long_run_are_there),
+	CASE(numbers_of_every_length_are_written_in_full),
+	CASE(all_lines_of_a_long_run_are_written),
 };
 
 RUN_CASES(tests)

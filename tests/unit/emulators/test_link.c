@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A link and its client, and the moments at which the kernel receives bytes. Until let_it_sleep(),
- * the stop signal is pending: where the link would sleep, it returns LINK_STOPPED.
+ * Tests a link with its client, and the times at which the kernel receives bytes. Until
+ * let_it_sleep(), the stop signal is pending, so that the link returns LINK_STOPPED instead of
+ * sleeping.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -21,13 +22,13 @@ static const struct serprog_limits limits = {.write_len_max = 16, .read_len_max 
 struct fixture {
 	struct link link;
 	struct clock clock;
-	int host_fd;
+	int client_fd;
 	int stop_fds[2];
 	struct faults faults;
 	struct events events;
 	uint8_t buffer[128];
 	struct serprog_request request;
-	uint64_t born_ns;
+	uint64_t start_ns;
 };
 
 static void set_up(struct fixture *fixture)
@@ -38,8 +39,8 @@ static void set_up(struct fixture *fixture)
 	assert_int_equal(pipe(fixture->stop_fds), 0);
 	assert_int_equal(write(fixture->stop_fds[1], "", 1), 1);
 	assert_int_equal(clock_init(&fixture->clock, CLOCK_SOURCE_MONOTONIC), 0);
-	fixture->host_fd = fds[0];
-	fixture->born_ns = clock_now_ns(&fixture->clock);
+	fixture->client_fd = fds[0];
+	fixture->start_ns = clock_now_ns(&fixture->clock);
 	faults_init(&fixture->faults, 1);
 	assert_int_equal(events_init(&fixture->events, 1), 0);
 	assert_true(link_buffer_bytes(&limits) <= sizeof(fixture->buffer));
@@ -51,7 +52,7 @@ static void set_up(struct fixture *fixture)
 		.faults = &fixture->faults,
 		.events = &fixture->events,
 		.buffer = fixture->buffer,
-		.empty_ns = fixture->born_ns,
+		.empty_ns = fixture->start_ns,
 	};
 	link_init(&fixture->link);
 }
@@ -60,24 +61,24 @@ static void tear_down(struct fixture *fixture)
 {
 	link_deinit(&fixture->link);
 	events_deinit(&fixture->events);
-	close(fixture->host_fd);
+	close(fixture->client_fd);
 	close(fixture->stop_fds[0]);
 	close(fixture->stop_fds[1]);
 }
 
 FIXTURE(fixture, set_up, tear_down);
 
-static void host_sends(const struct fixture *fixture, const char *bytes, size_t len)
+static void client_sends(const struct fixture *fixture, const char *bytes, size_t len)
 {
-	assert_int_equal(write(fixture->host_fd, bytes, len), len);
+	assert_int_equal(write(fixture->client_fd, bytes, len), len);
 }
 
-/* Checks that the client has received these bytes and no others, since it last looked. */
-static void assert_host_got(const struct fixture *fixture, const char *expected, ssize_t len)
+/* Checks that the client can read these bytes and no others. */
+static void assert_client_got(const struct fixture *fixture, const char *expected, ssize_t len)
 {
 	char bytes[128];
 
-	assert_int_equal(read(fixture->host_fd, bytes, sizeof(bytes)), len > 0 ? len : -1);
+	assert_int_equal(read(fixture->client_fd, bytes, sizeof(bytes)), len > 0 ? len : -1);
 	if (len > 0)
 		assert_memory_equal(bytes, expected, len);
 }
@@ -93,7 +94,7 @@ static void assert_next(struct fixture *fixture, uint8_t op)
 	assert_int_equal(fixture->request.op, op);
 }
 
-/* Answers the client. Returns the moment at which that was sent. */
+/* Sends a reply to the client. Returns when it was sent. */
 static uint64_t answer(struct fixture *fixture, const char *bytes, size_t len)
 {
 	uint64_t sent_ns;
@@ -103,45 +104,45 @@ static uint64_t answer(struct fixture *fixture, const char *bytes, size_t len)
 	return sent_ns;
 }
 
-/* The moments at which requests count as received, and faults of received bytes. */
+/* The times at which requests arrive, and faults of received bytes. */
 
-static void request_already_here_is_not_claimed_to_have_come_later(struct fixture *fixture)
+static void interval_of_the_first_request_begins_with_the_link(struct fixture *fixture)
 {
-	host_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.empty_ns, fixture->born_ns);
-	assert_true(fixture->link.read_ns > fixture->born_ns);
+	assert_int_equal(fixture->link.empty_ns, fixture->start_ns);
+	assert_true(fixture->link.read_ns > fixture->start_ns);
 }
 
-static void request_after_an_empty_read_came_after_it(struct fixture *fixture)
+static void interval_begins_at_the_last_empty_read(struct fixture *fixture)
 {
 	uint64_t empty_ns;
 
 	assert_int_equal(next(fixture), LINK_STOPPED);
 	empty_ns = fixture->link.empty_ns;
-	assert_true(empty_ns > fixture->born_ns);
-	host_sends(fixture, "\x00", 1);
+	assert_true(empty_ns > fixture->start_ns);
+	client_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->link.empty_ns, empty_ns);
 	assert_true(fixture->link.read_ns >= empty_ns);
 }
 
-static void request_after_a_read_that_left_nothing_came_after_it_began(struct fixture *fixture)
+static void interval_begins_with_the_last_read_that_left_no_bytes(struct fixture *fixture)
 {
 	uint64_t before_read_ns;
 	uint64_t read_ns;
 
-	host_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x00", 1);
 	before_read_ns = clock_now_ns(&fixture->clock);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	read_ns = fixture->link.read_ns;
-	host_sends(fixture, "\x10", 1);
+	client_sends(fixture, "\x10", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_true(fixture->link.empty_ns >= before_read_ns);
 	assert_true(fixture->link.empty_ns <= read_ns);
 }
 
-static void split_request_counts_as_come_with_its_last_byte(struct fixture *fixture)
+static void split_request_arrives_with_its_last_byte(struct fixture *fixture)
 {
 	static const char bytes[] = {0x13, 2, 0, 0, 0, 0, 0, 0x11, 0x22};
 	uint64_t before_last_ns = 0;
@@ -149,7 +150,7 @@ static void split_request_counts_as_come_with_its_last_byte(struct fixture *fixt
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		before_last_ns = clock_now_ns(&fixture->clock);
 		assert_int_equal(next(fixture), LINK_STOPPED);
-		host_sends(fixture, bytes + i, 1);
+		client_sends(fixture, bytes + i, 1);
 	}
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_true(fixture->link.empty_ns >= before_last_ns);
@@ -162,7 +163,7 @@ static void requests_sent_together_share_one_interval(struct fixture *fixture)
 	uint64_t empty_ns;
 	uint64_t read_ns;
 
-	host_sends(fixture, "\x00\x10", 2);
+	client_sends(fixture, "\x00\x10", 2);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	empty_ns = fixture->link.empty_ns;
 	read_ns = fixture->link.read_ns;
@@ -171,36 +172,36 @@ static void requests_sent_together_share_one_interval(struct fixture *fixture)
 	assert_int_equal(fixture->link.read_ns, read_ns);
 }
 
-static void oversized_request_is_dropped_and_the_next_understood(struct fixture *fixture)
+static void oversized_request_is_dropped_and_the_next_is_parsed(struct fixture *fixture)
 {
 	static const char head[] = {0x13, 100, 0, 0, 0, 0, 0};
 	char body[100];
 
 	memset(body, 0x02, sizeof(body));
-	host_sends(fixture, head, sizeof(head));
+	client_sends(fixture, head, sizeof(head));
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_true(fixture->request.oversized);
-	host_sends(fixture, body, sizeof(body));
-	host_sends(fixture, "\x10", 1);
+	client_sends(fixture, body, sizeof(body));
+	client_sends(fixture, "\x10", 1);
 	assert_next(fixture, 0x10);
 }
 
-static void host_that_left_closes_the_link(struct fixture *fixture)
+static void client_that_disconnects_closes_the_link(struct fixture *fixture)
 {
-	host_sends(fixture, "\x13", 1);
-	shutdown(fixture->host_fd, SHUT_RDWR);
+	client_sends(fixture, "\x13", 1);
+	shutdown(fixture->client_fd, SHUT_RDWR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void request_ahead_is_seen_once_it_is_all_here(struct fixture *fixture)
+static void next_request_can_be_peeked_once_it_is_complete(struct fixture *fixture)
 {
 	struct serprog_request ahead;
 
-	host_sends(fixture, "\x00\x13\x01\x00\x00\x01\x00\x00", 8);
+	client_sends(fixture, "\x00\x13\x01\x00\x00\x01\x00\x00", 8);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_false(link_peek(&fixture->link, &ahead));
 	assert_int_equal(next(fixture), LINK_STOPPED);
-	host_sends(fixture, "\x05\x10", 2);
+	client_sends(fixture, "\x05\x10", 2);
 	assert_next(fixture, 0x13);
 	assert_true(link_peek(&fixture->link, &ahead));
 	assert_int_equal(ahead.op, 0x10);
@@ -208,13 +209,12 @@ static void request_ahead_is_seen_once_it_is_all_here(struct fixture *fixture)
 	assert_false(link_peek(&fixture->link, &ahead));
 }
 
-/* No byte of the longest request may be lost or overwritten. */
-static void duplicated_bytes_of_the_longest_request_all_come_in(struct fixture *fixture)
+static void duplicated_byte_of_the_longest_request_is_kept(struct fixture *fixture)
 {
 	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
 
 	assert_int_equal(faults_add(&fixture->faults, "duplicate@in:23"), 0);
-	host_sends(fixture, bytes, sizeof(bytes));
+	client_sends(fixture, bytes, sizeof(bytes));
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_memory_equal(fixture->request.data, bytes + 7, 16);
 	assert_next(fixture, 0x00); /* the extra byte 00h is a NOP */
@@ -223,18 +223,18 @@ static void duplicated_bytes_of_the_longest_request_all_come_in(struct fixture *
 	assert_int_equal(events_at(&fixture->events, 0)->fault_nth, 23);
 }
 
-static void dropped_byte_is_not_taken_for_the_end(struct fixture *fixture)
+static void read_whose_only_byte_is_dropped_does_not_close_the_link(struct fixture *fixture)
 {
 	assert_int_equal(faults_add(&fixture->faults, "drop@in:1"), 0);
-	host_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_STOPPED);
-	host_sends(fixture, "\x10", 1);
+	client_sends(fixture, "\x10", 1);
 	assert_next(fixture, 0x10);
 }
 
-/* The moments at which replies leave, and at which waits end. */
+/* The times at which replies leave, and at which waits end. */
 
-/* Holds an answer back. Returns the moment at which that began. */
+/* Holds a reply. Returns when that began. */
 static uint64_t hold(struct fixture *fixture, const char *bytes, size_t len)
 {
 	uint64_t held_ns;
@@ -249,45 +249,45 @@ static void reply_is_stamped_before_it_leaves(struct fixture *fixture)
 	const uint64_t sent_ns = answer(fixture, "\x15\x06", 2);
 
 	assert_in_range(sent_ns, before_ns, clock_now_ns(&fixture->clock));
-	assert_host_got(fixture, "\x15\x06", 2);
+	assert_client_got(fixture, "\x15\x06", 2);
 }
 
-static void held_reply_leaves_with_the_next(struct fixture *fixture)
+static void held_reply_leaves_with_the_next_reply(struct fixture *fixture)
 {
 	const uint64_t before_ns = clock_now_ns(&fixture->clock);
 	const uint64_t held_ns = hold(fixture, "\x15", 1);
 
 	assert_true(held_ns >= before_ns);
-	assert_host_got(fixture, "", 0);
+	assert_client_got(fixture, "", 0);
 	assert_true(answer(fixture, "\x06\x02", 2) >= held_ns);
-	assert_host_got(fixture, "\x15\x06\x02", 3);
+	assert_client_got(fixture, "\x15\x06\x02", 3);
 }
 
 static void held_reply_leaves_before_a_sleep(struct fixture *fixture)
 {
 	hold(fixture, "\x06", 1);
 	assert_int_equal(next(fixture), LINK_STOPPED);
-	assert_host_got(fixture, "\x06", 1);
+	assert_client_got(fixture, "\x06", 1);
 }
 
 static void held_reply_leaves_before_a_read(struct fixture *fixture)
 {
 	hold(fixture, "\x06", 1);
-	host_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x00", 1);
 	assert_next(fixture, 0x00);
-	assert_host_got(fixture, "\x06", 1);
+	assert_client_got(fixture, "\x06", 1);
 }
 
 static void held_reply_leaves_before_a_wait_that_only_a_signal_ends(struct fixture *fixture)
 {
 	hold(fixture, "\x06", 1);
-	assert_int_equal(link_wait_until(&fixture->link, fixture->born_ns), LINK_REQUEST);
-	assert_host_got(fixture, "", 0);
+	assert_int_equal(link_wait_until(&fixture->link, fixture->start_ns), LINK_REQUEST);
+	assert_client_got(fixture, "", 0);
 	assert_int_equal(link_wait_until(&fixture->link, FAULT_FOR_EVER), LINK_STOPPED);
-	assert_host_got(fixture, "\x06", 1);
+	assert_client_got(fixture, "\x06", 1);
 }
 
-static void reply_that_has_no_room_is_sent_behind_those_held(struct fixture *fixture)
+static void reply_too_long_to_hold_is_sent_after_those_held(struct fixture *fixture)
 {
 	static const char replies[LINK_HELD_BYTES_MAX + 1] = {
 		1, 2, 3, [LINK_HELD_BYTES_MAX - 1] = 0x06, 0x02};
@@ -296,12 +296,12 @@ static void reply_that_has_no_room_is_sent_behind_those_held(struct fixture *fix
 
 	hold(fixture, replies, LINK_HELD_BYTES_MAX - 1);
 	assert_false(link_hold(&fixture->link, (const uint8_t *)last, 2, &sent_ns));
-	assert_host_got(fixture, "", 0);
+	assert_client_got(fixture, "", 0);
 	answer(fixture, last, 2);
-	assert_host_got(fixture, replies, LINK_HELD_BYTES_MAX + 1);
+	assert_client_got(fixture, replies, LINK_HELD_BYTES_MAX + 1);
 }
 
-static void wait_on_a_scripted_clock_ends_at_its_moment(struct fixture *fixture)
+static void wait_on_a_scripted_clock_ends_at_its_deadline(struct fixture *fixture)
 {
 	uint64_t until_ns = CLOCK_SCRIPTED_START_NS + UINT64_C(3600000000000);
 
@@ -310,7 +310,7 @@ static void wait_on_a_scripted_clock_ends_at_its_moment(struct fixture *fixture)
 	assert_int_equal(clock_now_ns(&fixture->clock), until_ns);
 }
 
-/* A client that sends the opcode of a transfer by itself, and a link that omits reads. */
+/* A client that sends the opcode of a transfer separately, and a link that omits reads. */
 
 /* Connects two ends by TCP. @flags are those of the reader's end, from accept4(). */
 static void connect_by_tcp(int *sender, int *reader, int flags)
@@ -357,7 +357,13 @@ static bool would_wake(const struct fixture *fixture)
 #define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
 #define TRANSFER_BYTES 7
 
-/* Starts a client so slow that the first byte of its request is read by itself. */
+static void serve_transfer(struct fixture *fixture)
+{
+	client_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+}
+
+/* Starts a client so slow that the link reads the first byte of its request alone. */
 static void send_in_pieces(const struct fixture *fixture)
 {
 	const pid_t pid = fork();
@@ -365,9 +371,9 @@ static void send_in_pieces(const struct fixture *fixture)
 	assert_true(pid >= 0);
 	if (pid > 0)
 		return;
-	host_sends(fixture, "\x13", 1);
+	client_sends(fixture, "\x13", 1);
 	pause_for(30 * NS_PER_MS);
-	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	client_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	_exit(0);
 }
 
@@ -378,13 +384,12 @@ static void send_in_pieces(const struct fixture *fixture)
 static void serve_in_pieces(struct fixture *fixture)
 {
 	close(fixture->link.fd);
-	close(fixture->host_fd);
-	connect_by_tcp(&fixture->host_fd, &fixture->link.fd, SOCK_NONBLOCK);
+	close(fixture->client_fd);
+	connect_by_tcp(&fixture->client_fd, &fixture->link.fd, SOCK_NONBLOCK);
 	link_init(&fixture->link);
 	fixture->link.patience.wake_suffices = true;
 	let_it_sleep(fixture);
-	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
+	serve_transfer(fixture);
 	while (!fixture->link.patience.piecewise) {
 		send_in_pieces(fixture);
 		assert_int_equal(next(fixture), LINK_REQUEST);
@@ -395,63 +400,60 @@ static void serve_in_pieces(struct fixture *fixture)
 	let_it_sleep(fixture);
 }
 
-static void read_that_would_find_nothing_is_left_out_after_a_transfer(struct fixture *fixture)
+static void no_read_is_tried_after_a_transfer_if_a_wake_up_suffices(struct fixture *fixture)
 {
 	uint64_t read_ns;
 
 	fixture->link.patience.wake_suffices = true;
-	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
+	serve_transfer(fixture);
 	read_ns = fixture->link.read_ns;
 	assert_int_equal(next(fixture), LINK_STOPPED);
 	assert_true(fixture->link.empty_ns <= read_ns);
 	let_it_sleep(fixture);
-	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
+	serve_transfer(fixture);
 	assert_true(fixture->link.empty_ns <= read_ns);
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void read_is_tried_first_where_its_moment_counts(struct fixture *fixture)
+static void read_is_tried_after_a_transfer_unless_a_wake_up_suffices(struct fixture *fixture)
 {
 	uint64_t read_ns;
 
-	host_sends(fixture, "\x13" TRANSFER, 1 + TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
+	serve_transfer(fixture);
 	read_ns = fixture->link.read_ns;
 	assert_int_equal(next(fixture), LINK_STOPPED);
 	assert_true(fixture->link.empty_ns >= read_ns);
 }
 
-static void opcode_by_itself_wakes_nobody_after_some_like_it(struct fixture *fixture)
+static void separate_opcode_does_not_wake_a_link_that_expects_it(struct fixture *fixture)
 {
 	serve_in_pieces(fixture);
-	host_sends(fixture, "\x13", 1);
+	client_sends(fixture, "\x13", 1);
 	assert_false(would_wake(fixture));
-	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	client_sends(fixture, TRANSFER, TRANSFER_BYTES);
 	assert_true(would_wake(fixture));
 	assert_next(fixture, 0x13);
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void request_of_a_byte_is_served_and_known_to_have_waited(struct fixture *fixture)
+static void request_of_one_byte_is_served_and_marked_as_held_up(struct fixture *fixture)
 {
 	serve_in_pieces(fixture);
-	host_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x00", 1);
 	assert_next(fixture, 0x00);
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void request_of_a_byte_that_others_follow_may_have_waited(struct fixture *fixture)
+static void request_of_one_byte_before_another_is_marked_as_held_up(struct fixture *fixture)
 {
 	serve_in_pieces(fixture);
-	host_sends(fixture, "\x00", 1);
-	host_sends(fixture, "\x10", 1);
+	client_sends(fixture, "\x00", 1);
+	client_sends(fixture, "\x10", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void rest_of_a_transfer_is_waited_for_past_all_patience(struct fixture *fixture)
+static void rest_of_a_transfer_may_come_after_the_end_of_patience(struct fixture *fixture)
 {
 	serve_in_pieces(fixture);
 	send_in_pieces(fixture);
@@ -460,23 +462,29 @@ static void rest_of_a_transfer_is_waited_for_past_all_patience(struct fixture *f
 	wait(NULL);
 }
 
+/* Serves a transfer after a patient sleep. Its bytes stay in the socket until the reply. */
+static void leave_a_transfer_in_the_socket(struct fixture *fixture)
+{
+	serve_in_pieces(fixture);
+	client_sends(fixture, "\x13", 1);
+	client_sends(fixture, TRANSFER, TRANSFER_BYTES);
+	assert_int_equal(next(fixture), LINK_REQUEST);
+	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
+}
+
 /* When a socket is closed with unread bytes in it, the kernel resets the connection. */
-static void host_keeps_its_reply_where_the_link_ends_after_it(struct fixture *fixture)
+static void client_receives_the_last_reply_before_the_link_closes(struct fixture *fixture)
 {
 	char byte;
 
-	serve_in_pieces(fixture);
-	host_sends(fixture, "\x13", 1);
-	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
+	leave_a_transfer_in_the_socket(fixture);
 	answer(fixture, "\x06\x02", 2);
 	link_deinit(&fixture->link);
-	assert_host_got(fixture, "\x06\x02", 2);
-	assert_int_equal(read(fixture->host_fd, &byte, 1), 0);
+	assert_client_got(fixture, "\x06\x02", 2);
+	assert_int_equal(read(fixture->client_fd, &byte, 1), 0);
 }
 
-static void link_that_knows_no_patience_is_served_without(struct fixture *fixture)
+static void file_without_socket_options_is_served_without_patience(struct fixture *fixture)
 {
 	int fds[2];
 
@@ -495,32 +503,28 @@ static void link_that_knows_no_patience_is_served_without(struct fixture *fixtur
 	close(fds[1]);
 }
 
-static void host_that_left_is_noticed_behind_what_was_left(struct fixture *fixture)
+static void disconnection_is_noticed_behind_bytes_left_in_the_socket(struct fixture *fixture)
 {
-	serve_in_pieces(fixture);
-	host_sends(fixture, "\x13", 1);
-	host_sends(fixture, TRANSFER, TRANSFER_BYTES);
-	assert_int_equal(next(fixture), LINK_REQUEST);
-	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES);
-	shutdown(fixture->host_fd, SHUT_WR);
+	leave_a_transfer_in_the_socket(fixture);
+	shutdown(fixture->client_fd, SHUT_WR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void bytes_that_were_left_are_taken_once(struct fixture *fixture)
+static void bytes_left_in_the_socket_are_parsed_once(struct fixture *fixture)
 {
 	serve_in_pieces(fixture);
-	host_sends(fixture, "\x13", 1);
-	host_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
+	client_sends(fixture, "\x13", 1);
+	client_sends(fixture, TRANSFER "\x13\x02", TRANSFER_BYTES + 2);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->link.patience.left_bytes, 1 + TRANSFER_BYTES + 2);
-	host_sends(fixture, "\x00\x00\x00\x00\x00\x01\x02", 7);
+	client_sends(fixture, "\x00\x00\x00\x00\x00\x01\x02", 7);
 	assert_int_equal(next(fixture), LINK_REQUEST);
 	assert_int_equal(fixture->link.patience.left_bytes, 0);
 	assert_int_equal(fixture->request.write_len, 2);
 	assert_memory_equal(fixture->request.data, "\x01\x02", 2);
 }
 
-/* The moments at which the kernel receives bytes. */
+/* The times at which the kernel receives bytes. */
 
 #define PAUSE_NS (20 * NS_PER_MS)
 #define TRIES_MAX 200 /* the kernel begins to stamp packets some time after it is asked to */
@@ -559,7 +563,7 @@ static uint64_t now_ns(void)
 	return clock_source_read_ns(CLOCK_SOURCE_MONOTONIC);
 }
 
-static void bytes_read_late_are_known_to_have_come_when_they_were_sent(struct pair *pair)
+static void bytes_read_late_have_the_time_at_which_they_were_sent(struct pair *pair)
 {
 	struct arrival arrival;
 	uint64_t before_ns;
@@ -578,7 +582,7 @@ static void bytes_read_late_are_known_to_have_come_when_they_were_sent(struct pa
 	assert_true(now_ns() - arrival.since_ns >= PAUSE_NS);
 }
 
-static void bytes_that_came_one_by_one_have_the_moment_of_the_last(struct pair *pair)
+static void bytes_sent_one_by_one_have_the_time_of_the_last(struct pair *pair)
 {
 	struct arrival arrival;
 	uint64_t before_last_ns;
@@ -592,7 +596,7 @@ static void bytes_that_came_one_by_one_have_the_moment_of_the_last(struct pair *
 	assert_true(arrival.until_ns >= before_last_ns);
 }
 
-static void socket_without_stamps_has_no_moments(void)
+static void socket_without_stamps_has_no_arrival_times(void)
 {
 	struct arrival arrival = {.since_ns = 1, .until_ns = 2};
 	char bytes[4];
@@ -607,7 +611,7 @@ static void socket_without_stamps_has_no_moments(void)
 	close(fds[1]);
 }
 
-static void file_that_is_no_socket_cannot_be_enabled(void)
+static void arrival_times_of_a_pipe_cannot_be_enabled(void)
 {
 	int fds[2];
 
@@ -618,37 +622,37 @@ static void file_that_is_no_socket_cannot_be_enabled(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, request_already_here_is_not_claimed_to_have_come_later),
-	CASE_ON(fixture, request_after_an_empty_read_came_after_it),
-	CASE_ON(fixture, request_after_a_read_that_left_nothing_came_after_it_began),
-	CASE_ON(fixture, split_request_counts_as_come_with_its_last_byte),
+	CASE_ON(fixture, interval_of_the_first_request_begins_with_the_link),
+	CASE_ON(fixture, interval_begins_at_the_last_empty_read),
+	CASE_ON(fixture, interval_begins_with_the_last_read_that_left_no_bytes),
+	CASE_ON(fixture, split_request_arrives_with_its_last_byte),
 	CASE_ON(fixture, requests_sent_together_share_one_interval),
-	CASE_ON(fixture, oversized_request_is_dropped_and_the_next_understood),
-	CASE_ON(fixture, host_that_left_closes_the_link),
-	CASE_ON(fixture, request_ahead_is_seen_once_it_is_all_here),
-	CASE_ON(fixture, duplicated_bytes_of_the_longest_request_all_come_in),
-	CASE_ON(fixture, dropped_byte_is_not_taken_for_the_end),
+	CASE_ON(fixture, oversized_request_is_dropped_and_the_next_is_parsed),
+	CASE_ON(fixture, client_that_disconnects_closes_the_link),
+	CASE_ON(fixture, next_request_can_be_peeked_once_it_is_complete),
+	CASE_ON(fixture, duplicated_byte_of_the_longest_request_is_kept),
+	CASE_ON(fixture, read_whose_only_byte_is_dropped_does_not_close_the_link),
 	CASE_ON(fixture, reply_is_stamped_before_it_leaves),
-	CASE_ON(fixture, held_reply_leaves_with_the_next),
+	CASE_ON(fixture, held_reply_leaves_with_the_next_reply),
 	CASE_ON(fixture, held_reply_leaves_before_a_sleep),
 	CASE_ON(fixture, held_reply_leaves_before_a_read),
 	CASE_ON(fixture, held_reply_leaves_before_a_wait_that_only_a_signal_ends),
-	CASE_ON(fixture, reply_that_has_no_room_is_sent_behind_those_held),
-	CASE_ON(fixture, wait_on_a_scripted_clock_ends_at_its_moment),
-	CASE_ON(fixture, read_that_would_find_nothing_is_left_out_after_a_transfer),
-	CASE_ON(fixture, read_is_tried_first_where_its_moment_counts),
-	CASE_ON(fixture, opcode_by_itself_wakes_nobody_after_some_like_it),
-	CASE_ON(fixture, request_of_a_byte_is_served_and_known_to_have_waited),
-	CASE_ON(fixture, request_of_a_byte_that_others_follow_may_have_waited),
-	CASE_ON(fixture, rest_of_a_transfer_is_waited_for_past_all_patience),
-	CASE_ON(fixture, host_keeps_its_reply_where_the_link_ends_after_it),
-	CASE_ON(fixture, link_that_knows_no_patience_is_served_without),
-	CASE_ON(fixture, host_that_left_is_noticed_behind_what_was_left),
-	CASE_ON(fixture, bytes_that_were_left_are_taken_once),
-	CASE_ON(pair, bytes_read_late_are_known_to_have_come_when_they_were_sent),
-	CASE_ON(pair, bytes_that_came_one_by_one_have_the_moment_of_the_last),
-	CASE(socket_without_stamps_has_no_moments),
-	CASE(file_that_is_no_socket_cannot_be_enabled),
+	CASE_ON(fixture, reply_too_long_to_hold_is_sent_after_those_held),
+	CASE_ON(fixture, wait_on_a_scripted_clock_ends_at_its_deadline),
+	CASE_ON(fixture, no_read_is_tried_after_a_transfer_if_a_wake_up_suffices),
+	CASE_ON(fixture, read_is_tried_after_a_transfer_unless_a_wake_up_suffices),
+	CASE_ON(fixture, separate_opcode_does_not_wake_a_link_that_expects_it),
+	CASE_ON(fixture, request_of_one_byte_is_served_and_marked_as_held_up),
+	CASE_ON(fixture, request_of_one_byte_before_another_is_marked_as_held_up),
+	CASE_ON(fixture, rest_of_a_transfer_may_come_after_the_end_of_patience),
+	CASE_ON(fixture, client_receives_the_last_reply_before_the_link_closes),
+	CASE_ON(fixture, file_without_socket_options_is_served_without_patience),
+	CASE_ON(fixture, disconnection_is_noticed_behind_bytes_left_in_the_socket),
+	CASE_ON(fixture, bytes_left_in_the_socket_are_parsed_once),
+	CASE_ON(pair, bytes_read_late_have_the_time_at_which_they_were_sent),
+	CASE_ON(pair, bytes_sent_one_by_one_have_the_time_of_the_last),
+	CASE(socket_without_stamps_has_no_arrival_times),
+	CASE(arrival_times_of_a_pipe_cannot_be_enabled),
 };
 
 RUN_CASES(tests)

@@ -42,7 +42,7 @@ static void line_of_the_longest_request_does_not_wrap(void)
 		(LINK_MODEL_LEN_MAX + UINT64_C(7)) * 10 * 1000 * MS);
 }
 
-static void reply_leaves_at_a_frame_and_not_before_it(void)
+static void reply_leaves_at_the_next_usb_frame(void)
 {
 	const struct link_model full = parsed("usb-frame-us=1000");
 	const struct link_model high = parsed("usb-frame-us=125");
@@ -54,14 +54,14 @@ static void reply_leaves_at_a_frame_and_not_before_it(void)
 	assert_int_equal(link_model_delivery_ns(&high, 125 * US + 1, 1), 250 * US);
 }
 
-static void request_is_not_held_back_by_frames(void)
+static void usb_frames_do_not_delay_requests(void)
 {
 	const struct link_model model = parsed("usb-frame-us=1000");
 
 	assert_int_equal(link_model_line_ns(&model, 4096), 0);
 }
 
-static void reply_is_on_the_line_first_and_in_a_frame_then(void)
+static void reply_takes_its_line_time_and_then_waits_for_a_frame(void)
 {
 	const struct link_model model = parsed("baud=1000000,usb-frame-us=1000");
 
@@ -69,7 +69,7 @@ static void reply_is_on_the_line_first_and_in_a_frame_then(void)
 	assert_int_equal(link_model_delivery_ns(&model, 0, 101), 2 * MS);
 }
 
-static void key_after_a_preset_wins(void)
+static void key_after_a_preset_overrides_it(void)
 {
 	const struct link_model model = parsed("frser-duino,baud=2000000,read-max=4096");
 
@@ -79,8 +79,8 @@ static void key_after_a_preset_wins(void)
 	assert_true(model.native_delay);
 }
 
-/* Copied from the sources that the table names, not from the table. */
-static void presets_are_what_their_sources_say(void)
+/* The figures come from the sources that the table names, not from the table. */
+static void presets_match_their_sources(void)
 {
 	const struct link_model uno = parsed("frser-duino");
 	const struct link_model ftdi = parsed("frser-duino-ftdi");
@@ -105,7 +105,7 @@ static void presets_are_what_their_sources_say(void)
 }
 
 /* A user measured 0.29 to 0.34 ms for each transfer of 8 bytes; USB frames take 1 ms. */
-static void replies_at_full_speed_take_what_a_user_saw(void)
+static void replies_at_full_speed_take_as_long_as_a_user_measured(void)
 {
 	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};
 	const uint64_t count = 10000;
@@ -124,7 +124,7 @@ static void replies_at_full_speed_take_what_a_user_saw(void)
 	}
 }
 
-static void reply_is_drawn_by_seed_and_number_alone(void)
+static void reply_time_depends_only_on_seed_and_number(void)
 {
 	const struct link_model range = parsed("reply-us=10-20");
 	const struct link_model fixed = parsed("reply-us=10");
@@ -147,7 +147,7 @@ static void each_preset_is_found_by_its_name(void)
 	}
 }
 
-static void words_that_mean_nothing_are_refused_and_change_nothing(void)
+static void bad_text_is_refused_and_leaves_the_model_unchanged(void)
 {
 	static const char *const bad[] = {"", "nonsense", "baud", "baud=", "baud=x", "baud=-1",
 		"baud=1,", ",baud=1", "baud=100000001", "opbuf=4097", "serial-buffer=65536",
@@ -179,15 +179,15 @@ static const struct CMUnitTest tests[] = {
 	CASE(link_of_zeros_takes_no_time),
 	CASE(byte_on_a_line_is_ten_bits_and_never_early),
 	CASE(line_of_the_longest_request_does_not_wrap),
-	CASE(reply_leaves_at_a_frame_and_not_before_it),
-	CASE(request_is_not_held_back_by_frames),
-	CASE(reply_is_on_the_line_first_and_in_a_frame_then),
-	CASE(key_after_a_preset_wins),
-	CASE(presets_are_what_their_sources_say),
-	CASE(replies_at_full_speed_take_what_a_user_saw),
-	CASE(reply_is_drawn_by_seed_and_number_alone),
+	CASE(reply_leaves_at_the_next_usb_frame),
+	CASE(usb_frames_do_not_delay_requests),
+	CASE(reply_takes_its_line_time_and_then_waits_for_a_frame),
+	CASE(key_after_a_preset_overrides_it),
+	CASE(presets_match_their_sources),
+	CASE(replies_at_full_speed_take_as_long_as_a_user_measured),
+	CASE(reply_time_depends_only_on_seed_and_number),
 	CASE(each_preset_is_found_by_its_name),
-	CASE(words_that_mean_nothing_are_refused_and_change_nothing),
+	CASE(bad_text_is_refused_and_leaves_the_model_unchanged),
 	CASE(text_too_long_for_an_event_is_refused),
 };
 

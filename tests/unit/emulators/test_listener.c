@@ -69,7 +69,7 @@ static int connect_unix(const char *path)
 	return fd;
 }
 
-static void addresses_are_told_apart(void)
+static void addresses_are_parsed_and_bad_ones_refused(void)
 {
 	static const char *const bad[] = {"", "tcp:", "tcp:1", "tcp:127.0.0.1", "tcp:localhost:1",
 		"tcp:127.0.0.1:65536", "tcp:127.0.0.1:-1", "unix:", "unix", "pty:", "ptyx",
@@ -91,7 +91,7 @@ static void addresses_are_told_apart(void)
 	assert_true(listener_is_local(&address));
 }
 
-static void unix_socket_is_there_while_open_and_gone_after(struct fixture *fixture)
+static void unix_socket_exists_only_while_it_is_open(struct fixture *fixture)
 {
 	char byte = 0;
 	int client;
@@ -144,7 +144,7 @@ static void path_in_a_missing_folder_is_not_in_use(struct fixture *fixture)
 	assert_int_equal(open_at(fixture, "unix"), -ENOENT);
 }
 
-static void terminal_carries_every_byte_as_it_is_from_client_to_client(struct fixture *fixture)
+static void terminal_passes_every_byte_unchanged_for_each_client(struct fixture *fixture)
 {
 	uint8_t all[256];
 	uint8_t got[256];
@@ -185,7 +185,7 @@ static void signal_ends_the_wait_for_a_client(struct fixture *fixture)
 	}
 }
 
-static void second_client_is_hung_up_on(struct fixture *fixture)
+static void second_client_is_disconnected(struct fixture *fixture)
 {
 	char byte;
 	int client;
@@ -199,14 +199,14 @@ static void second_client_is_hung_up_on(struct fixture *fixture)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(addresses_are_told_apart),
-	CASE_ON(fixture, unix_socket_is_there_while_open_and_gone_after),
+	CASE(addresses_are_parsed_and_bad_ones_refused),
+	CASE_ON(fixture, unix_socket_exists_only_while_it_is_open),
 	CASE_ON(fixture, socket_that_a_killed_server_left_is_replaced),
 	CASE_ON(fixture, socket_in_use_and_files_are_left_alone),
 	CASE_ON(fixture, path_in_a_missing_folder_is_not_in_use),
-	CASE_ON(fixture, terminal_carries_every_byte_as_it_is_from_client_to_client),
+	CASE_ON(fixture, terminal_passes_every_byte_unchanged_for_each_client),
 	CASE_ON(fixture, signal_ends_the_wait_for_a_client),
-	CASE_ON(fixture, second_client_is_hung_up_on),
+	CASE_ON(fixture, second_client_is_disconnected),
 };
 
 RUN_CASES(tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts of parts: erase blocks, protected ranges, and their own description (SFDP, 5Ah). */
+/* Tests names, erase blocks, protected ranges and SFDP (5Ah) of parts. */
 #include "../cases.h"
 #include "model/part.h"
 #include "model/spi.h"
@@ -8,7 +8,7 @@
 #define KIB 1024u
 #define MIB (1024u * 1024u)
 
-static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void)
+static void name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest(void)
 {
 	assert_string_equal(part_find("w25q64fv")->name, "W25Q64FV");
 	assert_null(part_find("W25Q64F"));
@@ -16,7 +16,7 @@ static void part_is_found_in_any_case_and_misspelt_one_has_a_nearest(void)
 	assert_string_equal(part_nearest("M25P8O")->name, "M25P80");
 }
 
-static void corners_of_every_part_are_in_order(void)
+static void erase_times_of_every_part_rise_from_min_to_max(void)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
@@ -60,7 +60,7 @@ static void block_is_the_one_that_holds_the_address(void)
 	assert_block(&uneven, 49151, 16384, 32768);
 }
 
-static void there_is_no_block_behind_the_last_region(void)
+static void address_behind_the_last_region_is_in_no_block(void)
 {
 	struct part_block block;
 
@@ -114,7 +114,7 @@ static void assert_row(
 		assert_false(protection_covers(protection, size_bytes, row->status, row->end, 1));
 }
 
-static void ranges_of_w25q64_are_those_of_its_table(void)
+static void protected_ranges_of_w25q64_are_those_of_its_datasheet(void)
 {
 	static const struct row rows[] = {
 		{{0x00, 0}, 0, 0},
@@ -138,7 +138,7 @@ static void ranges_of_w25q64_are_those_of_its_table(void)
 		assert_row(&w25q64, 8 * MIB, &rows[i]);
 }
 
-static void ranges_of_n25q128_take_bits_that_are_apart(void)
+static void protected_ranges_of_n25q128_use_bits_that_are_not_adjacent(void)
 {
 	static const struct row rows[] = {
 		{{0x04, 0}, 16 * MIB - 64 * KIB, 16 * MIB},
@@ -152,7 +152,7 @@ static void ranges_of_n25q128_take_bits_that_are_apart(void)
 		assert_row(&n25q128, 16 * MIB, &rows[i]);
 }
 
-static void block_that_only_touches_the_range_is_protected(void)
+static void block_that_overlaps_the_range_is_protected(void)
 {
 	static const uint8_t status[2] = {0x04, 0};
 
@@ -161,7 +161,7 @@ static void block_that_only_touches_the_range_is_protected(void)
 	assert_false(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 128 * KIB));
 }
 
-static void any_bit_protects_all_where_ranges_are_not_known(void)
+static void any_bit_protects_all_if_ranges_are_not_known(void)
 {
 	static const struct part_protection any = {
 		.kind = PROTECTION_ANY,
@@ -188,27 +188,27 @@ static uint32_t word_of(const struct part *part, uint32_t address)
 	       (uint32_t)bytes[3] << 24;
 }
 
-static void header_leads_to_a_table_of_nine_words(void)
+static void sfdp_of_w25q64fv_has_one_table_of_nine_words(void)
 {
-	const struct part *part = part_find("W25Q64FV");
+	static const struct {
+		uint32_t address, word;
+	} rows[] = {
+		{0x00, 0x50444653}, /* SFDP */
+		{0x04, 0xFF000100}, /* 1.0, one table */
+		{0x08, 0x09010000}, /* the basic one, 1.0, nine words */
+		{0x0C, 0xFF000010}, /* at 10h */
+		{0x10, 0xFF8020E5}, /* 4 KiB by 20h, 3 address bytes */
+		{0x14, (8u << 23) - 1},
+		{0x2C, 0x520F200C}, /* 4 and 32 KiB */
+		{0x30, 0x0000D810}, /* 64 KiB */
+		{0x34, 0xFFFFFFFF}, /* behind the table */
+	};
 
-	assert_int_equal(word_of(part, 0), 0x50444653);  /* SFDP */
-	assert_int_equal(word_of(part, 4), 0xFF000100);  /* 1.0, one table */
-	assert_int_equal(word_of(part, 8), 0x09010000);  /* the basic one, 1.0, nine words */
-	assert_int_equal(word_of(part, 12), 0xFF000010); /* at 10h */
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(word_of(part_find("W25Q64FV"), rows[i].address), rows[i].word);
 }
 
-static void table_of_w25q64fv_says_what_the_part_is(void)
-{
-	const struct part *part = part_find("W25Q64FV");
-
-	assert_int_equal(word_of(part, 0x10), 0xFF8020E5); /* 4 KiB by 20h, 3 address bytes */
-	assert_int_equal(word_of(part, 0x14), (8u << 23) - 1);
-	assert_int_equal(word_of(part, 0x2C), 0x520F200C); /* 4 and 32 KiB */
-	assert_int_equal(word_of(part, 0x30), 0x0000D810); /* 64 KiB */
-}
-
-static void table_lists_no_erase_with_four_address_bytes_wherever_it_stands(void)
+static void sfdp_lists_no_erase_with_four_address_bytes(void)
 {
 	struct part part = *part_find("W25Q256JV");
 	struct part_erase *first = &part.erases[0];
@@ -218,18 +218,13 @@ static void table_lists_no_erase_with_four_address_bytes_wherever_it_stands(void
 	assert_int_equal(word_of(&part, 0x10) & 0xFFFF, 0xFFE7); /* no 4 KiB erase */
 }
 
-static void bytes_behind_the_table_are_not_programmed(void)
-{
-	assert_int_equal(word_of(part_find("W25Q64FV"), 0x34), 0xFFFFFFFF);
-}
-
-static void part_above_16_mib_says_that_it_takes_four_bytes(void)
+static void sfdp_of_a_part_above_16_mib_offers_four_address_bytes(void)
 {
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x10) >> 17 & 3, 1);
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x14), (32u << 23) - 1);
 }
 
-static void table_agrees_with_every_part_that_has_one(void)
+static void sfdp_gives_size_and_erases_of_every_part_that_has_it(void)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
@@ -250,20 +245,18 @@ static void table_agrees_with_every_part_that_has_one(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(part_is_found_in_any_case_and_misspelt_one_has_a_nearest),
-	CASE(corners_of_every_part_are_in_order),
+	CASE(name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest),
+	CASE(erase_times_of_every_part_rise_from_min_to_max),
 	CASE(block_is_the_one_that_holds_the_address),
-	CASE(there_is_no_block_behind_the_last_region),
-	CASE(ranges_of_w25q64_are_those_of_its_table),
-	CASE(ranges_of_n25q128_take_bits_that_are_apart),
-	CASE(block_that_only_touches_the_range_is_protected),
-	CASE(any_bit_protects_all_where_ranges_are_not_known),
-	CASE(header_leads_to_a_table_of_nine_words),
-	CASE(table_of_w25q64fv_says_what_the_part_is),
-	CASE(table_lists_no_erase_with_four_address_bytes_wherever_it_stands),
-	CASE(bytes_behind_the_table_are_not_programmed),
-	CASE(part_above_16_mib_says_that_it_takes_four_bytes),
-	CASE(table_agrees_with_every_part_that_has_one),
+	CASE(address_behind_the_last_region_is_in_no_block),
+	CASE(protected_ranges_of_w25q64_are_those_of_its_datasheet),
+	CASE(protected_ranges_of_n25q128_use_bits_that_are_not_adjacent),
+	CASE(block_that_overlaps_the_range_is_protected),
+	CASE(any_bit_protects_all_if_ranges_are_not_known),
+	CASE(sfdp_of_w25q64fv_has_one_table_of_nine_words),
+	CASE(sfdp_lists_no_erase_with_four_address_bytes),
+	CASE(sfdp_of_a_part_above_16_mib_offers_four_address_bytes),
+	CASE(sfdp_gives_size_and_erases_of_every_part_that_has_it),
 };
 
 RUN_CASES(tests)

@@ -12,7 +12,7 @@ static const struct serprog_request nop = {.op = SERPROG_NOP, .size_bytes = 1};
 struct fixture {
 	struct patience patience;
 	int fd;
-	int host_fd;
+	int client_fd;
 };
 
 static void set_up(struct fixture *fixture)
@@ -21,7 +21,7 @@ static void set_up(struct fixture *fixture)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
 	fixture->fd = fds[0];
-	fixture->host_fd = fds[1];
+	fixture->client_fd = fds[1];
 	fixture->patience.wake_suffices = true;
 	patience_init(&fixture->patience);
 }
@@ -29,7 +29,7 @@ static void set_up(struct fixture *fixture)
 static void tear_down(struct fixture *fixture)
 {
 	close(fixture->fd);
-	close(fixture->host_fd);
+	close(fixture->client_fd);
 }
 
 FIXTURE(fixture, set_up, tear_down);
@@ -63,7 +63,7 @@ static void make_patient(struct patience *patience)
 	note_transfer(patience);
 }
 
-static void host_of_which_nothing_is_known_is_slept_for_without_end(struct fixture *fixture)
+static void sleep_for_an_unknown_client_has_no_limit(struct fixture *fixture)
 {
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	note_transfer(&fixture->patience);
@@ -71,8 +71,7 @@ static void host_of_which_nothing_is_known_is_slept_for_without_end(struct fixtu
 	assert_int_equal(bytes_that_wake(fixture), 1);
 }
 
-static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient(
-	struct fixture *fixture)
+static void separate_opcode_after_a_transfer_makes_later_sleeps_patient(struct fixture *fixture)
 {
 	make_patient(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
@@ -84,7 +83,7 @@ static void opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patie
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
 }
 
-static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(struct fixture *fixture)
+static void other_bytes_make_no_sleep_patient(struct fixture *fixture)
 {
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
@@ -95,7 +94,7 @@ static void whole_requests_other_opcodes_and_first_ones_teach_no_patience(struct
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void transfer_that_others_came_behind_is_followed_by_no_patience(struct fixture *fixture)
+static void sleep_after_a_transfer_with_bytes_behind_it_is_not_patient(struct fixture *fixture)
 {
 	make_patient(&fixture->patience);
 	patience_note_request(&fixture->patience, &transfer, false);
@@ -103,7 +102,7 @@ static void transfer_that_others_came_behind_is_followed_by_no_patience(struct f
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void nothing_is_expected_between_a_transfer_and_what_is_read_next(struct fixture *fixture)
+static void nothing_is_expected_after_a_transfer_until_bytes_are_read(struct fixture *fixture)
 {
 	assert_false(patience_expects_nothing(&fixture->patience));
 	note_transfer(&fixture->patience);
@@ -112,7 +111,7 @@ static void nothing_is_expected_between_a_transfer_and_what_is_read_next(struct 
 	assert_false(patience_expects_nothing(&fixture->patience));
 }
 
-static void moment_that_needs_a_read_causes_no_patient_sleep(struct fixture *fixture)
+static void no_sleep_is_patient_unless_a_wake_up_suffices(struct fixture *fixture)
 {
 	fixture->patience.wake_suffices = false;
 	patience_init(&fixture->patience);
@@ -121,7 +120,7 @@ static void moment_that_needs_a_read_causes_no_patient_sleep(struct fixture *fix
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void any_byte_wakes_once_patience_is_over(struct fixture *fixture)
+static void any_byte_wakes_after_the_end_of_patience(struct fixture *fixture)
 {
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
@@ -131,7 +130,7 @@ static void any_byte_wakes_once_patience_is_over(struct fixture *fixture)
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(struct fixture *fixture)
+static void only_a_patient_sleep_holds_up_a_request_of_one_byte(struct fixture *fixture)
 {
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
@@ -144,14 +143,14 @@ static void request_of_a_byte_is_held_up_by_a_patient_sleep_alone(struct fixture
 	assert_true(fixture->patience.held_up);
 }
 
-static void file_without_a_low_water_mark_is_asked_once(struct fixture *fixture)
+static void file_without_a_low_water_mark_ends_patience_for_good(struct fixture *fixture)
 {
 	int fds[2];
 
 	assert_int_equal(pipe(fds), 0);
 	make_patient(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fds[0]), -1);
-	/* A socket, which would accept the option, is not asked either. */
+	/* The option is not tried again, even on a socket, which would accept it. */
 	note_transfer(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	assert_int_equal(bytes_that_wake(fixture), 1);
@@ -159,15 +158,15 @@ static void file_without_a_low_water_mark_is_asked_once(struct fixture *fixture)
 	close(fds[1]);
 }
 
-static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(struct fixture *fixture)
+static void only_bytes_that_were_read_are_taken_out_of_the_socket(struct fixture *fixture)
 {
 	uint8_t bytes[8] = {0};
 	uint8_t room[8];
 
-	assert_int_equal(write(fixture->host_fd, "\x13\x01", 2), 2);
+	assert_int_equal(write(fixture->client_fd, "\x13\x01", 2), 2);
 	assert_int_equal(patience_read(&fixture->patience, fixture->fd, bytes, sizeof(bytes)), 2);
 	assert_memory_equal(bytes, "\x13\x01", 2);
-	assert_int_equal(write(fixture->host_fd, "\x10", 1), 1);
+	assert_int_equal(write(fixture->client_fd, "\x10", 1), 1);
 	assert_int_equal(recv(fixture->fd, bytes, sizeof(bytes), MSG_PEEK), 3);
 	patience_take(&fixture->patience, fixture->fd, room);
 	patience_take(&fixture->patience, fixture->fd, room);
@@ -175,28 +174,28 @@ static void bytes_that_are_read_stay_until_they_are_taken_and_no_others_go(struc
 	assert_int_equal(bytes[0], 0x10);
 }
 
-static void socket_with_nothing_in_it_leaves_nothing_to_take(struct fixture *fixture)
+static void read_of_an_empty_socket_leaves_nothing_to_take(struct fixture *fixture)
 {
 	uint8_t bytes[8];
 
 	assert_int_equal(patience_read(&fixture->patience, fixture->fd, bytes, sizeof(bytes)), -1);
-	assert_int_equal(write(fixture->host_fd, "\x10", 1), 1);
+	assert_int_equal(write(fixture->client_fd, "\x10", 1), 1);
 	patience_take(&fixture->patience, fixture->fd, bytes);
 	assert_int_equal(read(fixture->fd, bytes, sizeof(bytes)), 1);
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, host_of_which_nothing_is_known_is_slept_for_without_end),
-	CASE_ON(fixture, opcode_by_itself_after_a_transfer_makes_sleeps_after_transfers_patient),
-	CASE_ON(fixture, whole_requests_other_opcodes_and_first_ones_teach_no_patience),
-	CASE_ON(fixture, transfer_that_others_came_behind_is_followed_by_no_patience),
-	CASE_ON(fixture, nothing_is_expected_between_a_transfer_and_what_is_read_next),
-	CASE_ON(fixture, moment_that_needs_a_read_causes_no_patient_sleep),
-	CASE_ON(fixture, any_byte_wakes_once_patience_is_over),
-	CASE_ON(fixture, request_of_a_byte_is_held_up_by_a_patient_sleep_alone),
-	CASE_ON(fixture, file_without_a_low_water_mark_is_asked_once),
-	CASE_ON(fixture, bytes_that_are_read_stay_until_they_are_taken_and_no_others_go),
-	CASE_ON(fixture, socket_with_nothing_in_it_leaves_nothing_to_take),
+	CASE_ON(fixture, sleep_for_an_unknown_client_has_no_limit),
+	CASE_ON(fixture, separate_opcode_after_a_transfer_makes_later_sleeps_patient),
+	CASE_ON(fixture, other_bytes_make_no_sleep_patient),
+	CASE_ON(fixture, sleep_after_a_transfer_with_bytes_behind_it_is_not_patient),
+	CASE_ON(fixture, nothing_is_expected_after_a_transfer_until_bytes_are_read),
+	CASE_ON(fixture, no_sleep_is_patient_unless_a_wake_up_suffices),
+	CASE_ON(fixture, any_byte_wakes_after_the_end_of_patience),
+	CASE_ON(fixture, only_a_patient_sleep_holds_up_a_request_of_one_byte),
+	CASE_ON(fixture, file_without_a_low_water_mark_ends_patience_for_good),
+	CASE_ON(fixture, only_bytes_that_were_read_are_taken_out_of_the_socket),
+	CASE_ON(fixture, read_of_an_empty_socket_leaves_nothing_to_take),
 };
 
 RUN_CASES(tests)

@@ -379,7 +379,7 @@ static void run_part_twice(const struct part *part, uint64_t seed, struct guard_
 {
 	if (run_part(part, seed, 0x00, counts) == run_part(part, seed, 0xA5, counts))
 		return;
-	fprintf(stderr, "%s: a reply is not written in full\nagain: test_properties 1 %llu\n",
+	fprintf(stderr, "%s: a reply is not written in full\nrepeat with: test_properties 1 %llu\n",
 		part->name, (unsigned long long)seed);
 	exit(1);
 }
@@ -402,8 +402,7 @@ int main(int argc, char *argv[])
 		seed++;
 	} while (end ? time(NULL) < end : seed < first + ROUNDS_DEFAULT);
 	printf("%llu seeds, %llu steps, %llu works, %llu resumes, %llu changes, %llu violations, "
-	       "%llu power "
-	       "cuts\n",
+	       "%llu power cuts\n",
 		(unsigned long long)(seed - first), (unsigned long long)counts.steps,
 		(unsigned long long)counts.works, (unsigned long long)counts.resumes,
 		(unsigned long long)counts.changes, (unsigned long long)counts.violations,

@@ -22,7 +22,7 @@ static void assert_events(const struct served *served, const char *text, size_t 
 	free(events);
 }
 
-static void arguments_sent_later_make_the_chip(void **state)
+static void arguments_sent_to_a_server_on_standby_choose_the_chip(void **state)
 {
 	static const char rest[] = "--chip\0GD25Q16C\0--seed\0"
 				   "7";
@@ -36,7 +36,7 @@ static void arguments_sent_later_make_the_chip(void **state)
 	served_end(served);
 }
 
-static void arguments_that_come_too_late_or_in_pieces_are_refused(void **state)
+static void bad_or_incomplete_arguments_on_standby_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -74,7 +74,7 @@ static void terminated_server_still_writes_its_events(void **state)
 	assert_events(served, "\"serprog_requests\":1,", 1);
 }
 
-static void host_is_not_answered_before_the_barrier_opens(void **state)
+static void client_is_not_answered_before_the_barrier_opens(void **state)
 {
 	struct served *served = *state;
 	char fds[24];
@@ -122,7 +122,7 @@ static void second_client_is_refused_if_the_option_says_so(void **state)
 	assert_events(served, "\"ev\":\"accept\"", 1);
 }
 
-static void second_client_waits_its_turn_by_default(void **state)
+static void second_client_waits_for_the_first_by_default(void **state)
 {
 	static const char *const extra[] = {"--clients", "2", NULL};
 	struct served *served = *state;
@@ -196,7 +196,7 @@ static int exit_status_of(const char *program, const char *const *args)
 	return WEXITSTATUS(status);
 }
 
-static void bad_usage_exits_2_and_questions_0(void **state)
+static void bad_usage_exits_with_2_and_help_with_0(void **state)
 {
 	static const char *const bad[][5] = {
 		{NULL},
@@ -230,7 +230,7 @@ static void bad_usage_exits_2_and_questions_0(void **state)
 	assert_int_equal(exit_status_of(served->program, list), 0);
 }
 
-/* The moments at which replies leave. */
+/* The times at which replies leave. */
 
 #define WREN "\x13\x01\x00\x00\x00\x00\x00\x06"
 #define WREN_BYTES 8
@@ -249,7 +249,7 @@ static ssize_t first_replies_of(
 	return got;
 }
 
-static void replies_to_requests_that_came_together_leave_together(void **state)
+static void replies_to_requests_sent_together_leave_together(void **state)
 {
 	static const char *const extra[] = {NULL};
 	struct served *served = *state;
@@ -259,7 +259,7 @@ static void replies_to_requests_that_came_together_leave_together(void **state)
 }
 
 /* Each request takes 0.27 s on the line. */
-static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
+static void replies_leave_one_by_one_if_a_request_takes_time(void **state)
 {
 	static const char *const extra[] = {"--link", "baud=300", NULL};
 	struct served *served = *state;
@@ -268,7 +268,7 @@ static void replies_leave_one_by_one_where_a_request_takes_time(void **state)
 	served_end(served);
 }
 
-static void last_reply_before_a_bound_reaches_its_host(void **state)
+static void last_reply_before_the_limit_of_records_reaches_the_client(void **state)
 {
 	static const char *const extra[] = {"--records-max", "2", NULL};
 	struct served *served = *state;
@@ -324,17 +324,17 @@ int main(int argc, char *argv[])
 {
 	void *program = served_program(argc, argv);
 	const struct CMUnitTest tests[] = {
-		WITH_SERVED(arguments_sent_later_make_the_chip),
-		WITH_SERVED(arguments_that_come_too_late_or_in_pieces_are_refused),
+		WITH_SERVED(arguments_sent_to_a_server_on_standby_choose_the_chip),
+		WITH_SERVED(bad_or_incomplete_arguments_on_standby_are_refused),
 		WITH_SERVED(terminated_server_still_writes_its_events),
-		WITH_SERVED(host_is_not_answered_before_the_barrier_opens),
+		WITH_SERVED(client_is_not_answered_before_the_barrier_opens),
 		WITH_SERVED(second_client_is_refused_if_the_option_says_so),
-		WITH_SERVED(second_client_waits_its_turn_by_default),
+		WITH_SERVED(second_client_waits_for_the_first_by_default),
 		WITH_SERVED(signal_in_the_middle_of_a_transfer_ends_it_cleanly),
-		WITH_SERVED(bad_usage_exits_2_and_questions_0),
-		WITH_SERVED(replies_to_requests_that_came_together_leave_together),
-		WITH_SERVED(replies_leave_one_by_one_where_a_request_takes_time),
-		WITH_SERVED(last_reply_before_a_bound_reaches_its_host),
+		WITH_SERVED(bad_usage_exits_with_2_and_help_with_0),
+		WITH_SERVED(replies_to_requests_sent_together_leave_together),
+		WITH_SERVED(replies_leave_one_by_one_if_a_request_takes_time),
+		WITH_SERVED(last_reply_before_the_limit_of_records_reaches_the_client),
 		WITH_SERVED(same_requests_on_a_scripted_clock_leave_the_same_events),
 		WITH_SERVED(request_that_ends_the_link_is_not_answered),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* g_file_get_contents() as QEMU calls it: which files are shared, and which GLib reads. */
+/* Tests which files the preloaded g_file_get_contents() shares, and which it leaves to GLib. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void set_up(struct fixture *fixture)
 	strcpy(fixture->dir, "/tmp/test_shared_files.XXXXXX");
 	assert_non_null(mkdtemp(fixture->dir));
 	fixture->fd = -1;
-	fake_glib_asked_for();
+	fake_glib_take_name();
 }
 
 static void tear_down(struct fixture *fixture)
@@ -52,16 +52,16 @@ static int get_contents(struct fixture *fixture)
 static void assert_left_to_glib(struct fixture *fixture)
 {
 	assert_int_equal(get_contents(fixture), FAKE_GLIB_RETURNS);
-	assert_string_equal(fake_glib_asked_for(), fixture->name);
+	assert_string_equal(fake_glib_take_name(), fixture->name);
 	assert_string_equal(fixture->contents, FAKE_GLIB_TEXT);
 	assert_int_equal(fixture->length, strlen(FAKE_GLIB_TEXT));
 }
 
-static void file_of_that_name_shows_what_is_written_to_it_later(struct fixture *fixture)
+static void file_with_the_suffix_refill_shows_later_writes(struct fixture *fixture)
 {
 	make_file(fixture, "cell.refill", "first");
 	assert_int_equal(get_contents(fixture), 1);
-	assert_null(fake_glib_asked_for());
+	assert_null(fake_glib_take_name());
 	assert_int_equal(fixture->length, 5);
 	assert_memory_equal(fixture->contents, "first", 5);
 	assert_int_equal(pwrite(fixture->fd, "other", 5, 0), 5);
@@ -91,19 +91,19 @@ static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
 }
 
 /* A caller that does not ask for the length expects a NUL at the end. */
-static void file_whose_length_nobody_asks_for_is_left_to_glib(struct fixture *fixture)
+static void file_is_left_to_glib_if_the_caller_asks_for_no_length(struct fixture *fixture)
 {
 	make_file(fixture, "cell.refill", "text");
 	assert_int_equal(g_file_get_contents(fixture->name, &fixture->contents, NULL, NULL),
 		FAKE_GLIB_RETURNS);
-	assert_string_equal(fake_glib_asked_for(), fixture->name);
+	assert_string_equal(fake_glib_take_name(), fixture->name);
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, file_of_that_name_shows_what_is_written_to_it_later),
+	CASE_ON(fixture, file_with_the_suffix_refill_shows_later_writes),
 	CASE_ON(fixture, file_of_another_name_is_left_to_glib),
 	CASE_ON(fixture, file_that_cannot_be_shared_is_left_to_glib),
-	CASE_ON(fixture, file_whose_length_nobody_asks_for_is_left_to_glib),
+	CASE_ON(fixture, file_is_left_to_glib_if_the_caller_asks_for_no_length),
 };
 
 RUN_CASES(tests)

@@ -20,7 +20,7 @@ extern const struct flash_chip sector_chip;
 
 /*
  * A programmer with a part behind it, and a clock that advances by 1 us a command and by each
- * delay. The part is one of the 25 series, and counts commands that break its rules.
+ * delay. The part is of the 25 series, and counts the commands that break its rules.
  */
 struct fake_chip {
 	struct programmer base; /* must be the first field */
@@ -30,7 +30,7 @@ struct fake_chip {
 	uint32_t jedec_id;
 	uint64_t now_ns;
 	uint64_t busy_until_ns;
-	uint64_t busy_ns_override; /* 0 for the chip's typical times */
+	uint64_t busy_ns_override; /* the time of all work; 0 for the chip's typical times */
 	uint8_t status;
 	uint8_t status_2;
 	bool write_enabled;
@@ -67,7 +67,7 @@ void fake_chip_deinit(struct fake_chip *fake);
 /* Returns true if no rule was broken. */
 bool fake_chip_is_content(const struct fake_chip *fake);
 
-/* A fake chip, a struct flash that drives it, and the log of that. */
+/* A fake chip, the struct flash that drives it, and its log. */
 struct bench {
 	struct fake_chip fake;
 	struct captured_log captured;
@@ -99,7 +99,7 @@ static inline void bench_stop(struct bench *bench)
 	fake_chip_deinit(&bench->fake);
 }
 
-/* Fills in pseudo-random bytes below 0x80, so none is blank. Another seed gives other bytes. */
+/* Fills in pseudo-random bytes below 0x80, so that none is blank. */
 static inline void fill_pattern(uint8_t *data, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes; i++) {

@@ -13,8 +13,8 @@
 #define FAKE_WRITES_MAX 2048
 
 /**
- * A serprog device's operation buffer, and memory that repeats every 64 KiB. It obeys every
- * request, and counts those that are too large or come at the wrong time.
+ * The operation buffer and the memory of a serprog device. The memory repeats every 64 KiB. The
+ * device obeys every request, and counts those that are too large or come at the wrong time.
  */
 struct fake_peer_memory {
 	uint16_t opbuf_bytes_max;
@@ -43,7 +43,7 @@ bool fake_peer_memory_is_content(const struct fake_peer_memory *memory);
 /* The faults of a peer. */
 enum peer_fault {
 	PEER_FINE,
-	PEER_SILENT,         /* never answers anything */
+	PEER_SILENT,         /* never answers */
 	PEER_BABBLES,        /* sends bytes without end */
 	PEER_SPIOP_REFUSED,  /* NAK */
 	PEER_SPIOP_GARBAGE,  /* neither ACK nor NAK */
@@ -71,7 +71,7 @@ struct fake_peer {
 	bool slow; /* reads only when no more bytes come in, so that the serial buffer fills */
 	uint8_t map[32];
 	const char *late;     /* sent before the first answer to SYNCNOP */
-	unsigned int swallow; /* ignored first bytes: an earlier client's request lacks them */
+	unsigned int swallow; /* ignores so many bytes first, as the rest of an earlier request */
 	const char *leftover; /* sent before anything else */
 
 	int fd; /* the client's end */

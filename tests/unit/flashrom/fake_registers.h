@@ -12,8 +12,8 @@
 #define FAKE_ANSWER_BYTES 24
 
 /*
- * A programmer with a part of registers only: it answers each opcode with the test's bytes, and
- * keeps a transcript of the commands. Its clock advances by 1 us a command and by each delay.
+ * A programmer with a part that has only registers. It answers each opcode with the test's bytes,
+ * and keeps a transcript of the commands. Its clock advances by 1 us a command and by each delay.
  */
 struct fake_registers {
 	struct programmer base; /* must be the first field */
@@ -21,7 +21,7 @@ struct fake_registers {
 	uint64_t now_ns;
 	uint8_t answers[256][FAKE_ANSWER_BYTES]; /* by opcode; at first 0xff, status 0 */
 
-	/* The effect of a command; NULL for none. */
+	/* Called for the effect of a command, unless NULL. */
 	void (*obey)(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes);
 
 	/* Before this time 05h answers "busy", and all other commands are mistakes. */
@@ -57,10 +57,10 @@ void fake_part(struct fake_registers *fake, const char *name);
 /* Starts anew, at 1 ms, when the part has just got its power. */
 void fake_part_just_powered(struct fake_registers *fake, const char *name);
 
-/* Fails the test unless a write enable came, not before a part just powered accepts writes. */
+/* Fails the test unless the first write enable came after the part began to accept writes. */
 void assert_write_power_awaited(const struct fake_registers *fake);
 
-/* Jobs of the part's driver. A status write keeps all registers but the first. */
+/* Operations of the part's driver. A status write changes only the first register. */
 int fake_write_status(struct fake_registers *fake, uint8_t first);
 int fake_erase(struct fake_registers *fake, size_t nth, uint32_t address);
 int fake_unprotect(struct fake_registers *fake, bool force);

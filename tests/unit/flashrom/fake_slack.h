@@ -6,14 +6,14 @@
 
 #include "../cases.h"
 
-/* A fake timer slack of the thread. Link with --wrap=prctl. */
+/* The fake timer slack of the thread. Link with --wrap=prctl. */
 static struct fake_slack {
 	int now_ns;
 	int get_result; /* returned instead of now_ns, if not 0 */
 	int set_result;
 	unsigned int gets;
 	unsigned int sets;
-	int ns_max; /* largest one during a sleep */
+	int ns_max; /* the largest slack during a sleep */
 } slack;
 
 int __wrap_prctl(int option, ...);

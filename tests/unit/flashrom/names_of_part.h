@@ -3,8 +3,8 @@
 #define NAMES_OF_PART_H
 
 /**
- * Returns the names that releases of flashrom have for a part of emulators/, ended by NULL. It has
- * a source of its own, since no source includes headers of both emulators/ and flashrom/.
+ * Returns the names that releases of flashrom have for a part of emulators/, ended by NULL. It is
+ * in a separate file because no file includes headers of both emulators/ and flashrom/.
  */
 const char *const *names_of_part(const char *part);
 

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOK_NS 100 /* each reading of the clock advances it by this */
+#define CLOCK_READING_NS 100 /* each reading of the clock advances it by this */
 #define SPI_HZ 20000000
 #define PARTS_MAX 256
 #define NOISE_BYTES 65521 /* a prime, so that no two blocks are equal */
 
-static uint64_t look(void *context)
+static uint64_t read_clock(void *context)
 {
-	return ((struct part_bench *)context)->now_ns += LOOK_NS;
+	return ((struct part_bench *)context)->now_ns += CLOCK_READING_NS;
 }
 
 static void wait(void *context, unsigned int us)
@@ -71,7 +71,7 @@ void part_bench_open(struct part_bench *bench, const char *part, const char *cor
 
 	memset(bench, 0, sizeof(*bench));
 	bench->size_bytes = size_of(part);
-	bench->clock = (struct clock){.now_ns = look, .delay_us = wait, .context = bench};
+	bench->clock = (struct clock){.now_ns = read_clock, .delay_us = wait, .context = bench};
 	bench->log = captured_log(&bench->captured);
 	bench->log.level_max = LOG_DEBUG;
 	bench->part_log = captured_log(&bench->part_captured);

@@ -27,7 +27,7 @@ static void scatter(struct part_bench *bench, uint32_t seed)
 
 static void words_and_odd_bytes_are_programmed_at_every_corner(struct part_bench *bench)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < COUNT(corners); i++) {
 		part_bench_start(bench, PART, corners[i]);
 		part_bench_find(bench, NULL);
 		memset(bench->image + 0x2000, 0xff, 0x4000);
@@ -79,7 +79,7 @@ static void aai_mode_of_an_earlier_session_is_ended(struct part_bench *bench)
 	}
 }
 
-static void erase_that_a_session_left_going_is_waited_for(struct part_bench *bench)
+static void erase_left_running_by_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "max");
 	unprotect_part(bench);
@@ -89,14 +89,14 @@ static void erase_that_a_session_left_going_is_waited_for(struct part_bench *ben
 	part_bench_assert_holds_image(bench);
 }
 
-static int program_some(struct part_bench *bench)
+static int program_bytes(struct part_bench *bench)
 {
 	static const uint8_t data[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08};
 
 	return aai_driver.program(&bench->flash, 0x101, data, sizeof(data));
 }
 
-static void blank_and_unprotected(struct part_bench *bench, const char *corner)
+static void start_blank_and_unprotected(struct part_bench *bench, const char *corner)
 {
 	part_bench_start(bench, PART, corner);
 	memset(bench->image, 0xff, bench->size_bytes);
@@ -105,32 +105,31 @@ static void blank_and_unprotected(struct part_bench *bench, const char *corner)
 	assert_int_equal(aai_driver.unprotect(&bench->flash, false), 0);
 }
 
-static unsigned int commands_of_program(struct part_bench *bench)
+static unsigned int count_commands_of_program(struct part_bench *bench)
 {
 	unsigned int before;
 
-	blank_and_unprotected(bench, "typ");
+	start_blank_and_unprotected(bench, "typ");
 	before = bench->commands;
-	assert_int_equal(program_some(bench), 0);
+	assert_int_equal(program_bytes(bench), 0);
 	return bench->commands - before;
 }
 
 /*
- * One command fails, before or after the part receives it. Afterwards the part can be read at once.
- * Its times are typical, because no datasheet gives the maximum that the driver waits after an
- * error.
+ * One command fails, before or after the part receives it. The part can be read at once afterwards.
+ * Busy times are typical: no datasheet gives the maximum for which the driver waits after an error.
  */
 static void aai_mode_is_ended_after_every_error(struct part_bench *bench)
 {
-	const unsigned int commands = commands_of_program(bench);
+	const unsigned int commands = count_commands_of_program(bench);
 	uint8_t byte;
 
 	assert_true(commands > 12);
 	for (unsigned int i = 0; i < 2 * commands; i++) {
-		blank_and_unprotected(bench, "typ");
+		start_blank_and_unprotected(bench, "typ");
 		bench->fail_countdown = 1 + i / 2;
 		bench->lost_after = i % 2 == 0;
-		assert_int_equal(program_some(bench), -EIO);
+		assert_int_equal(program_bytes(bench), -EIO);
 		assert_int_equal(spi25_read(&bench->flash, 0x100, &byte, 1), 0);
 	}
 }
@@ -175,7 +174,7 @@ static void driver_waits_for_the_end_of_aai_mode(struct fake_registers *fake)
 	assert_int_equal(fake->sent_while_busy, 0);
 }
 
-/* Older revisions accept only 50h as the enable before a status write. */
+/* Older revisions accept only 50h as the write enable of a status write. */
 static void status_write_is_enabled_by_50h(struct fake_registers *fake)
 {
 	fake_part(fake, PART);
@@ -211,7 +210,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, words_and_odd_bytes_are_programmed_at_every_corner),
 	CASE_ON(part_bench, protection_set_at_power_up_is_lifted_and_restored),
 	CASE_ON(part_bench, aai_mode_of_an_earlier_session_is_ended),
-	CASE_ON(part_bench, erase_that_a_session_left_going_is_waited_for),
+	CASE_ON(part_bench, erase_left_running_by_an_earlier_session_is_waited_for),
 	CASE_ON(part_bench, aai_mode_is_ended_after_every_error),
 	CASE_ON(part_bench, failed_write_ends_aai_mode_and_restores_protection),
 	CASE_ON(fake_registers, driver_waits_for_the_end_of_aai_mode),

@@ -532,7 +532,7 @@ static bool run_line(void *context, const char *first)
 		return run_front(bench);
 	if (strcmp(first, "let") == 0)
 		return run_let(bench);
-	if (!bench->front || !take_moment(first, bench->bus.chip.busy_until_ns, &bench->now_ns))
+	if (!bench->front || !take_time(first, bench->bus.chip.busy_until_ns, &bench->now_ns))
 		return false;
 	verb = next_word();
 	for (size_t i = 0; verb && i < sizeof(verbs) / sizeof(verbs[0]); i++) {

@@ -33,7 +33,7 @@ static inline void check(int holds, const char *what, const char *file, int line
 {
 	if (holds)
 		return;
-	printf("%s:%d: not so: %s\n", file, line, what);
+	printf("%s:%d: failed: %s\n", file, line, what);
 	exit(EXIT_FAILURE);
 }
 
