@@ -54,7 +54,7 @@ static inline bool sleeps_for(const struct build *build, unsigned int usecs)
 	return wait_us >= build->threshold_us && wait_us > 0;
 }
 
-/* A case that runs on some builds, on one at least. */
+/* A case for the builds that `is_for` accepts. It fails if there are none. */
 struct build_case {
 	bool (*is_for)(const struct build *build);
 	void (*run)(const struct build *build);
