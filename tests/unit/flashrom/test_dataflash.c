@@ -48,7 +48,7 @@ static void page_longer_than_a_transfer_is_split(struct part_bench *bench)
 	part_bench_write(bench);
 }
 
-static void sleeping_part_is_awake_before_the_next_command(struct part_bench *bench)
+static void sleeping_part_is_woken_before_the_next_command(struct part_bench *bench)
 {
 	static const char *const names[] = {PART, NULL};
 
@@ -196,7 +196,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, pages_are_erased_and_programmed_at_every_corner),
 	CASE_ON(part_bench, page_is_erased_even_if_clearing_bits_is_enough),
 	CASE_ON(part_bench, page_longer_than_a_transfer_is_split),
-	CASE_ON(part_bench, sleeping_part_is_awake_before_the_next_command),
+	CASE_ON(part_bench, sleeping_part_is_woken_before_the_next_command),
 	CASE_ON(part_bench, erase_of_an_earlier_session_is_waited_for),
 	CASE_ON(part_bench, erasing_part_is_found_without_its_name),
 	CASE_ON(fake_registers, part_of_another_kind_is_not_sent_d7h),

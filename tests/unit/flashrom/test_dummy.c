@@ -61,7 +61,7 @@ static int start(struct scene *scene, const char *part, const char *fault)
 	return dummy_create(&options, &scene->clock, &scene->log, &scene->programmer);
 }
 
-/* Ends the programmer, and reads its events file. */
+/* Destroys the programmer, and reads its events. */
 static void finish(struct scene *scene)
 {
 	programmer_destroy(scene->programmer);
@@ -92,7 +92,7 @@ static void assert_event(const struct scene *scene, const char *part)
 	assert_null(strstr(found + 1, part));
 }
 
-/* Leaves the events of a page program, and of a read that comes too early. */
+/* Produces the events of a page program, and of a read that comes too early. */
 static void read_too_early(struct scene *scene)
 {
 	uint8_t read;
@@ -196,7 +196,7 @@ static void part_stays_busy_from_the_chosen_operation_on(struct scene *scene)
 	assert_event(scene, "\"violations\":0,\"faults\":1,");
 }
 
-static void faults_that_it_cannot_make_are_refused(struct scene *scene)
+static void unsupported_faults_are_refused(struct scene *scene)
 {
 	static const char *const bad[] = {"drop@1", "duplicate@1", "hang-up@1", "stall@1",
 		"corrupt@in:1", "nonsense", "corrupt@1+nonsense",
@@ -239,7 +239,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(scene, refused_command_fails_and_does_not_reach_the_part),
 	CASE_ON(scene, stall_and_delay_take_time_and_are_recorded),
 	CASE_ON(scene, part_stays_busy_from_the_chosen_operation_on),
-	CASE_ON(scene, faults_that_it_cannot_make_are_refused),
+	CASE_ON(scene, unsupported_faults_are_refused),
 	CASE_ON(scene, events_file_that_cannot_be_created_is_refused),
 	CASE_ON(scene, parameters_reach_the_programmer),
 };

@@ -293,16 +293,16 @@ static void failed_erase_leaves_its_whole_block_in_an_unknown_state(struct bench
 
 static void known_contents_are_not_read(struct bench *bench)
 {
-	uint8_t *held = calloc(1, small_chip.size_bytes);
+	uint8_t *known = calloc(1, small_chip.size_bytes);
 
-	assert_non_null(held);
+	assert_non_null(known);
 	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
 	assert_int_equal(
-		flash_write(&bench->flash, everything, bench->image, held, VERIFY_NOTHING, false),
+		flash_write(&bench->flash, everything, bench->image, known, VERIFY_NOTHING, false),
 		0);
 	assert_int_equal(bench->fake.counts[0x03], 0);
 	assert_holds_image(bench);
-	free(held);
+	free(known);
 }
 
 static void image_is_written_over_any_content(void)

@@ -39,16 +39,16 @@ static void session_end(struct session *session)
 
 FIXTURE(session, session_begin, session_end);
 
-static uint8_t first_byte_held(struct session *session)
+static uint8_t first_byte(struct session *session)
 {
 	uint8_t first;
-	uint8_t *held = malloc(CHIP_BYTES);
+	uint8_t *content = malloc(CHIP_BYTES);
 
-	assert_non_null(held);
+	assert_non_null(content);
 	flashrom_layout_set(session->flash, NULL);
-	assert_int_equal(flashrom_image_read(session->flash, held, CHIP_BYTES), 0);
-	first = held[0];
-	free(held);
+	assert_int_equal(flashrom_image_read(session->flash, content, CHIP_BYTES), 0);
+	first = content[0];
+	free(content);
 	return first;
 }
 
@@ -57,7 +57,7 @@ static void write_without_an_included_region_changes_nothing(struct session *ses
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, 0xfff, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
 static void excluded_region_is_not_written(struct session *session)
@@ -72,7 +72,7 @@ static void excluded_region_is_not_written(struct session *session)
 	assert_int_equal(flashrom_layout_exclude_region(layout, "none"), 1);
 	flashrom_layout_set(session->flash, layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
 static void invalid_region_is_refused(struct session *session)
@@ -89,7 +89,7 @@ static void region_beyond_the_chip_fails_before_anything_is_written(struct sessi
 	assert_int_equal(flashrom_layout_include_region(session->layout, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 1);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
 /* The chip is blank, but the reference says that it holds the image. */
@@ -98,7 +98,7 @@ static void reference_replaces_the_read_of_the_chip(struct session *session)
 	assert_int_equal(
 		flashrom_image_write(session->flash, session->image, CHIP_BYTES, session->image),
 		0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
 static void unknown_flag_stays_off(struct session *session)

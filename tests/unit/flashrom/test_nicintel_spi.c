@@ -134,7 +134,7 @@ static void flash_writes_are_enabled_while_attached(struct card *card)
 	assert_int_equal(card->programmer->buses, BUS_SPI);
 }
 
-static void command_goes_out_and_its_answer_comes_back(struct card *card)
+static void command_is_sent_and_its_answer_is_received(struct card *card)
 {
 	uint8_t rx[2];
 
@@ -168,7 +168,7 @@ static void request_for_the_bus_times_out_after_a_second(struct card *card)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(card, flash_writes_are_enabled_while_attached),
-	CASE_ON(card, command_goes_out_and_its_answer_comes_back),
+	CASE_ON(card, command_is_sent_and_its_answer_is_received),
 	CASE_ON(card, bus_is_released_after_a_command),
 	CASE_ON(card, half_a_clock_period_lasts_a_microsecond),
 	CASE_ON(card, request_for_the_bus_times_out_after_a_second),

@@ -277,7 +277,7 @@ static const struct scene scenes[] = {
 	SCENE(seconds_dropped, SIGNAL, 999999, RIGHT),
 };
 
-static uint64_t play(const struct scene *scene)
+static uint64_t run_scene(const struct scene *scene)
 {
 	uint64_t start_ns;
 
@@ -290,7 +290,7 @@ static uint64_t play(const struct scene *scene)
 static void each_mistake_shows_in_its_hazards_only(void)
 {
 	for (size_t i = 0; i < COUNT(scenes); i++) {
-		const uint64_t took_ns = play(&scenes[i]);
+		const uint64_t took_ns = run_scene(&scenes[i]);
 		const enum outcome outcome = judge(scenes[i].usecs, took_ns);
 
 		if (outcome != scenes[i].outcome)
@@ -304,14 +304,14 @@ static void two_percent_short_is_early_by_two_percent(void)
 {
 	const struct scene scene = SCENE(two_percent_short, CALM, 1000000, EARLY);
 
-	assert_in_range(play(&scene), 980000000, 980000000 + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&scene), 980000000, 980000000 + 2 * machine.reading_ns);
 }
 
 static void doubled_calibration_waits_twice_as_long(void)
 {
 	const struct scene scene = SCENE(doubling_calibration_2003, CALM, 1000000, LATE);
 
-	assert_in_range(play(&scene), 1900000000, 2000000000);
+	assert_in_range(run_scene(&scene), 1900000000, 2000000000);
 }
 
 static void unit_slips_are_wrong_by_a_factor_of_1000(void)
@@ -319,8 +319,8 @@ static void unit_slips_are_wrong_by_a_factor_of_1000(void)
 	const struct scene up = SCENE(us_ms_slip, CALM, 3000, LATE);
 	const struct scene down = SCENE(ms_us_slip, CALM, 3000, EARLY);
 
-	assert_in_range(play(&up), 3 * NS_PER_S, 3 * NS_PER_S + 2 * machine.reading_ns);
-	assert_in_range(play(&down), 3000, 3000 + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&up), 3 * NS_PER_S, 3 * NS_PER_S + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&down), 3000, 3000 + 2 * machine.reading_ns);
 }
 
 /* A programmer that buffers its commands, and records flushes and waits. */

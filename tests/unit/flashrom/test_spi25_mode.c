@@ -114,7 +114,7 @@ static void programmer_too_small_for_the_addresses_is_refused(struct fake_regist
 }
 
 /* After power-up, this write enable must also wait until the part accepts writes. */
-static void address_mode_that_wants_write_enable_waits_for_power_up(struct fake_registers *fake)
+static void address_mode_that_needs_write_enable_waits_for_power_up(struct fake_registers *fake)
 {
 	fake_part_just_powered(fake, "N25Q256..3E");
 	fake->obey = obey_address_mode;
@@ -229,7 +229,7 @@ static void erase_of_stacked_dies_ends_when_all_are_ready(struct fake_registers 
 static const struct CMUnitTest tests[] = {
 	SESSION(small_part_needs_no_mode, "M25P80", "", ""),
 	SESSION(address_mode_is_entered_and_left, "W25Q256FV", "35; 15; b7; 15; ", "e9; "),
-	SESSION(address_mode_that_wants_write_enable_gets_it, "N25Q256..3E",
+	SESSION(address_mode_that_needs_write_enable_gets_it, "N25Q256..3E",
 		"70; 70; 70; 06; b7; 70; ", "06; e9; ", 0x70, 0x80),
 	SESSION(part_found_in_address_mode_is_left_in_it, "W25Q256FV", "35; 15; ", "", 0x15, 0x01),
 	SESSION(mode_that_cannot_be_read_is_assumed_to_be_entered, "MX25L25635E", "2b; b7; 2b; ",
@@ -241,7 +241,7 @@ static const struct CMUnitTest tests[] = {
 	SESSION(failure_of_an_earlier_session_is_cleared, "N25Q128..3E", "70; 70; 50; 04; ", "",
 		0x70, 0xa0),
 	CASE_ON(fake_registers, erase_of_stacked_dies_ends_when_all_are_ready),
-	CASE_ON(fake_registers, address_mode_that_wants_write_enable_waits_for_power_up),
+	CASE_ON(fake_registers, address_mode_that_needs_write_enable_waits_for_power_up),
 	CASE_ON(fake_registers, small_sectors_are_switched_off_after_power_up),
 	CASE_ON(fake_registers, address_mode_is_left_after_an_error_of_any_command),
 	CASE_ON(fake_registers, address_mode_adds_a_byte_to_the_usual_commands),

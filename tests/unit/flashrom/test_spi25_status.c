@@ -41,7 +41,7 @@ static void status_is_changed(void **state)
 	assert_sent(&fake, row->sent);
 }
 
-static void part_that_wants_50h_before_status_writes_gets_it(struct fake_registers *fake)
+static void part_that_needs_50h_before_status_writes_gets_it(struct fake_registers *fake)
 {
 	fake_part(fake, "M25P80");
 	fake->chip.spi25.status_write_enable2 = true;
@@ -217,7 +217,7 @@ static const struct CMUnitTest tests[] = {
 	CHANGED(second_register_with_its_own_command_is_written_separately, "GD25Q127C/GD25Q128C",
 		{0x1c, 0x42, 0xff}, {0x00, 0x02, 0xff}, "06; 01 00; 05; 06; 31 02; 05; "),
 	CASE_ON(fake_registers, failed_read_leaves_no_status),
-	CASE_ON(fake_registers, part_that_wants_50h_before_status_writes_gets_it),
+	CASE_ON(fake_registers, part_that_needs_50h_before_status_writes_gets_it),
 	CASE_ON(fake_registers, first_write_enable_waits_for_the_rest_of_power_up),
 	CASE_ON(fake_registers, write_enable_after_power_up_needs_no_wait),
 	CASE_ON(fake_registers, both_revisions_with_one_id_are_written),

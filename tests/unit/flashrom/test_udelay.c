@@ -129,16 +129,16 @@ static unsigned int sleeps(void)
 	return fake.absolute_sleeps + fake.relative_sleeps;
 }
 
-static uint64_t seen_ns(void)
+static uint64_t elapsed_ns(void)
 {
 	return fake.last_ns - fake.first_ns;
 }
 
 static void assert_not_early(const struct build *build, unsigned int usecs)
 {
-	if (seen_ns() < (uint64_t)kept_us(build, usecs) * 1000)
+	if (elapsed_ns() < (uint64_t)actual_us(build, usecs) * 1000)
 		print_message("%s(%u) is early\n", build->name, usecs);
-	assert_true(seen_ns() >= (uint64_t)kept_us(build, usecs) * 1000);
+	assert_true(elapsed_ns() >= (uint64_t)actual_us(build, usecs) * 1000);
 }
 
 static bool is_monotonic(const struct build *build)
@@ -166,12 +166,12 @@ static bool cannot_learn(const struct build *build)
 static void each_wait_is_neither_early_nor_long(const struct build *build)
 {
 	for (size_t w = 0; w < WAITS; w++) {
-		const uint64_t wait_ns = (uint64_t)kept_us(build, waits_us[w]) * 1000;
+		const uint64_t wait_ns = (uint64_t)actual_us(build, waits_us[w]) * 1000;
 
 		fake_start(step_for(waits_us[w]));
 		build->delay(waits_us[w]);
 		assert_not_early(build, waits_us[w]);
-		assert_true(seen_ns() <= wait_ns + SLACK_NS + 2 * fake.step_ns);
+		assert_true(elapsed_ns() <= wait_ns + SLACK_NS + 2 * fake.step_ns);
 	}
 }
 
@@ -246,7 +246,7 @@ static void shortened_build_is_early(const struct build *build)
 {
 	fake_start(1000);
 	build->delay(1000);
-	assert_true(seen_ns() < 600000 + SLACK_NS);
+	assert_true(elapsed_ns() < 600000 + SLACK_NS);
 }
 
 /* Runs waits whose sleeps end late by `latency_ns`. Returns the margin of the last one. */
@@ -286,7 +286,7 @@ static void learnt_margin_hides_latency(const struct build *build)
 {
 	margin_after(build, 40000, 1000);
 	assert_not_early(build, 1000);
-	assert_true(seen_ns() <= 1000000 + 2 * fake.step_ns);
+	assert_true(elapsed_ns() <= 1000000 + 2 * fake.step_ns);
 }
 
 /* The longest margin exceeds this wait. */

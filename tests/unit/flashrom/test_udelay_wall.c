@@ -137,7 +137,7 @@ static void fake_start(void)
 	slack = (struct fake_slack){.now_ns = SLACK_NS};
 }
 
-static int64_t passed_ns(void)
+static int64_t elapsed_ns(void)
 {
 	if (fake.readings == 0)
 		return 0;
@@ -146,11 +146,11 @@ static int64_t passed_ns(void)
 
 static void assert_not_early(const struct build *build, unsigned int usecs)
 {
-	const int64_t wait_ns = (int64_t)kept_us(build, usecs) * NS_PER_US;
+	const int64_t wait_ns = (int64_t)actual_us(build, usecs) * NS_PER_US;
 
-	if (passed_ns() < wait_ns)
+	if (elapsed_ns() < wait_ns)
 		print_message("%s(%u) is early\n", build->name, usecs);
-	assert_true(passed_ns() >= wait_ns);
+	assert_true(elapsed_ns() >= wait_ns);
 }
 
 static int64_t unit_ns(const struct build *build)
@@ -193,8 +193,8 @@ static void each_wait_is_neither_early_nor_long(const struct build *build)
 		 * the unit by which it may be cut.
 		 */
 		assert_true(
-			passed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
-					       unit_ns(build) * (2 + wait_ns / SLEEP_NS_MAX * 2));
+			elapsed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
+						unit_ns(build) * (2 + wait_ns / SLEEP_NS_MAX * 2));
 	}
 }
 
@@ -266,7 +266,7 @@ static void small_step_shortens_the_wait_by_its_own_length_at_most(const struct 
 {
 	step_while_polling(30 * NS_PER_US, 5, 1);
 	build->delay(99);
-	assert_true(passed_ns() >= (int64_t)(kept_us(build, 99) - 30) * NS_PER_US);
+	assert_true(elapsed_ns() >= (int64_t)(actual_us(build, 99) - 30) * NS_PER_US);
 }
 
 static void backward_step_while_polling_prolongs_by_little(const struct build *build)
@@ -274,7 +274,7 @@ static void backward_step_while_polling_prolongs_by_little(const struct build *b
 	step_while_polling(-HOUR_NS, 5, 1);
 	build->delay(99);
 	assert_not_early(build, 99);
-	assert_true(passed_ns() <= (99 + 100) * NS_PER_US + unit_ns(build));
+	assert_true(elapsed_ns() <= (99 + 100) * NS_PER_US + unit_ns(build));
 }
 
 /* Steps the clock before every other reading, so that the reading between always shows a tick. */
@@ -302,7 +302,7 @@ static void step_in_a_sleep(const struct build *build, int64_t step_ns)
 	fake.step_in_sleep_ns = step_ns;
 	build->delay(1000000);
 	assert_not_early(build, 1000000);
-	assert_true(passed_ns() <= NS_PER_S + SLEEP_NS_MAX + 20 * NS_PER_US * 1000);
+	assert_true(elapsed_ns() <= NS_PER_S + SLEEP_NS_MAX + 20 * NS_PER_US * 1000);
 }
 
 static void step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep(const struct build *build)
@@ -348,7 +348,7 @@ static void wait_in_trouble(const struct build *build, const struct trouble *tro
 	assert_not_early(build, trouble->usecs);
 	assert_int_equal(slack.now_ns, SLACK_NS);
 	if (trouble->longest_ns != 0)
-		assert_true(passed_ns() <= trouble->longest_ns + may_be_short_ns);
+		assert_true(elapsed_ns() <= trouble->longest_ns + may_be_short_ns);
 	/* A build with a sleep unit sleeps longer than requested, so it needs fewer sleeps. */
 	if (sleeps_for(build, trouble->usecs) && build->sleep_unit_us == 0)
 		assert_int_equal(fake.early_wakes_left, 0);
@@ -372,7 +372,7 @@ static void storm(const struct build *build, int64_t remainder_error_ns)
 	fake.step_in_sleep_ns = HOUR_NS;
 	build->delay(1000000);
 	assert_not_early(build, 1000000);
-	assert_true(passed_ns() <= 2 * NS_PER_S);
+	assert_true(elapsed_ns() <= 2 * NS_PER_S);
 	assert_int_equal(slack.now_ns, SLACK_NS);
 }
 
@@ -408,7 +408,7 @@ static void shortened_build_is_early(const struct build *build)
 {
 	fake_start();
 	build->delay(1000);
-	assert_true(passed_ns() < 700 * NS_PER_US);
+	assert_true(elapsed_ns() < 700 * NS_PER_US);
 }
 
 #define TROUBLE(name, ...) ROW(wait_in_trouble_is_not_early, trouble, name, __VA_ARGS__)
