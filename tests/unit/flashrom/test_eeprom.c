@@ -26,18 +26,6 @@ static void pages_are_overwritten_without_erase_at_every_corner(struct part_benc
 	}
 }
 
-static void protection_is_lifted_and_restored(struct part_bench *bench)
-{
-	part_bench_start(bench, PART, "max");
-	PART_BENCH_SEND(bench, 0x06);
-	PART_BENCH_SEND(bench, 0x01, 0x0c);
-	bench->now_ns += 10 * NS_PER_MS;
-	part_bench_find(bench, NAME);
-	bench->image[0] ^= 0xff;
-	part_bench_write(bench);
-	assert_int_equal(part_bench_ask(bench, 0x05), 0x0c);
-}
-
 static void write_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "max");
@@ -104,7 +92,6 @@ static void write_enable_for_identification_waits_for_power_up(struct fake_regis
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, pages_are_overwritten_without_erase_at_every_corner),
-	CASE_ON(part_bench, protection_is_lifted_and_restored),
 	CASE_ON(part_bench, write_of_an_earlier_session_is_waited_for),
 	CASE_ON(part_bench, error_of_programmer_ends_the_write),
 	CASE_ON(fake_registers, part_that_answers_rdid_is_not_sent_83h),
