@@ -25,19 +25,19 @@ COPIED = (
     *("meson.build", "meson.options", "emulators", "flashrom", "images", "tests"),
     "rig/delayrig/VERSION",
 )
-# The files with waits: drivers of parts and programmers, the wait for a busy part, the probe.
-HOLDERS = (
+# The files with waits.
+SOURCES = (
     "flashrom/drivers/*.c",
     "flashrom/programmers/*.c",
     "flashrom/core/busy.c",
     "flashrom/core/probe.c",
 )
-# Left out: the waits in dummy.c make the time of its emulated part pass.
-NOT_HELD = {"flashrom/programmers/dummy.c"}
+# The waits in dummy.c make the time of its emulated part pass.
+EXCLUDED = {"flashrom/programmers/dummy.c"}
 WAIT = re.compile(r"\b(?:flash_wait_us|flash_await_power|busy_wait|clock_delay_us)\(")
 TEST_LIMIT_S = 120
 BUILD_LIMIT_S = 300
-MISSED, UNNOTICED, BROKEN = 0, 1, 99
+COVERED, UNCOVERED, BROKEN = 0, 1, 99
 TESTS = "tests/unit/flashrom"
 
 
@@ -88,13 +88,13 @@ def waits_in(path: str, text: str) -> Iterator[Wait]:
 
 
 def all_waits(root: Path) -> list[Wait]:
-    """Returns the waits of all HOLDERS under `root`, in the order of the files."""
-    paths = sorted(path for holder in HOLDERS for path in root.glob(holder))
+    """Returns the waits of all SOURCES under `root`, in the order of the files."""
+    paths = sorted(path for holder in SOURCES for path in root.glob(holder))
     names = [str(path.relative_to(root)) for path in paths]
     return [
         wait
         for name in names
-        if name not in NOT_HELD
+        if name not in EXCLUDED
         for wait in waits_in(name, (root / name).read_text())
     ]
 
@@ -160,7 +160,7 @@ class Workshop:
             return True
 
     def first_failing(self, tests: list[str]) -> str | None:
-        """Returns the first test that fails, or None. Builds the first one before the others."""
+        """Returns the first test that fails, or None. Runs one before it builds the others."""
         for some in (tests[:1], tests[1:]):
             self.compile(some)
             found = next((test for test in some if self.failing(test)), None)
@@ -168,14 +168,14 @@ class Workshop:
                 return found
         return None
 
-    def require_good(self, test: str) -> None:
-        """Raises BuildError if the test fails with all waits in place: it shows nothing then."""
+    def require_passing(self, test: str) -> None:
+        """Raises BuildError if the test fails with all waits in place, for any other reason."""
         self.compile([test])
         if self.failing(test):
-            raise BuildError(f"{test} fails before any wait is taken out")
+            raise BuildError(f"{test} fails with all waits in place")
 
-    def who_misses(self, wait: Wait, tests: list[str]) -> str | None:
-        """Returns the test that fails without the wait, or None."""
+    def failing_without(self, wait: Wait, tests: list[str]) -> str | None:
+        """Removes the wait, and returns a test that then fails, or None."""
         path = self.root / wait.path
         text = path.read_text()
         path.write_text(without(wait, text))
@@ -201,7 +201,7 @@ def bring_up_to_date(source: Path, copy: Path) -> None:
 
 
 def ordered_for(wait: Wait, tests: list[str]) -> list[str]:
-    """Returns the tests, with the one of the wait's own file first."""
+    """Returns the tests, with that of the wait's file first."""
     own = f"test_flashrom_{Path(wait.path).stem}"
     return sorted(tests, key=lambda test: test != own)
 
@@ -211,24 +211,26 @@ def remove_all(workshop: Workshop, chosen: list[Wait], record: Path | None) -> i
     workshop.set_up()
     tests = workshop.tests()
     trusted: set[str] = set()
-    unnoticed = 0
+    uncovered = 0
     for wait in chosen:
         began_s = time.monotonic()
-        test = workshop.who_misses(wait, ordered_for(wait, tests))
+        test = workshop.failing_without(wait, ordered_for(wait, tests))
         if test is not None and test not in trusted:
-            workshop.require_good(test)
+            workshop.require_passing(test)
             trusted.add(test)
-        unnoticed += test is None
-        print(f"{wait.name}: {wait.text}: {test or 'NOBODY MISSES IT'}", flush=True)
+        uncovered += test is None
+        print(f"{wait.name}: {wait.text}: {test or 'NO TEST FAILS'}", flush=True)
         took_s = time.monotonic() - began_s
         note(record, wait.name, passed=test is not None, took_s=took_s)
-    print(f"waits: {len(chosen) - unnoticed} of {len(chosen)} are missed by a test")
-    return UNNOTICED if unnoticed or not chosen else MISSED
+    print(f"waits: a test fails without {len(chosen) - uncovered} of {len(chosen)}")
+    return UNCOVERED if uncovered or not chosen else COVERED
 
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wait", nargs="*", metavar="PATH:LINE", help="all of them without one")
+    parser.add_argument(
+        "wait", nargs="*", metavar="PATH:LINE", help="a wait to remove; without one, all"
+    )
     parser.add_argument("--meson", default="meson", help="the meson to build with")
     parser.add_argument("--record", type=Path, help="a file that gets a line of JSON a wait")
     parser.add_argument("--list", action="store_true", help="only list the waits")
@@ -248,7 +250,7 @@ def main() -> int:
         workshop = Workshop(root=find_places().state / "build-waits", meson=options.meson)
         return remove_all(workshop, chosen, options.record)
     except BuildError as error:
-        print(f"waits: nothing is known of the waits:\n{error}", file=sys.stderr)
+        print(f"waits: the waits cannot be tested:\n{error}", file=sys.stderr)
         return BROKEN
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When to ask the part: often enough to notice its end soon, and late enough to cost little. */
+/* The times at which a busy part is polled: its end is seen soon, with few status reads. */
 #include <errno.h>
 
 #include "fake_chip.h"
@@ -9,7 +9,7 @@ FIXTURE(bench, bench_start_small, bench_stop);
 static const struct busy_time program = {.typ_us = 700, .max_us = 3000};
 static const struct busy_time erase = {.typ_us = 150000, .max_us = 2000000};
 
-/* The result of one operation: the number of questions, and the delay until its end was noticed. */
+/* The result of one operation: the number of status reads, and how late its end was seen. */
 struct outcome {
 	unsigned int polls;
 	uint64_t late_us;
@@ -58,8 +58,8 @@ static void timeout_is_beyond_the_maximum_of_any_part(void)
 	assert_true(busy_timeout_ns(&longest) > longest.max_us * NS_PER_US);
 }
 
-/* Without history, the first question comes after half the typical time. */
-static void first_operation_is_noticed_within_a_poll_interval(void)
+/* Without history, the first status read comes after half the typical time. */
+static void end_of_first_operation_is_seen_within_a_poll_interval(void)
 {
 	static const uint64_t busy_us[] = {75000, 100000, 150000, 400000, 2000000};
 	struct bench bench;
@@ -72,14 +72,14 @@ static void first_operation_is_noticed_within_a_poll_interval(void)
 	}
 }
 
-/* Other processes can run between two questions. */
-static void questions_of_a_long_operation_keep_their_distance(struct bench *bench)
+/* Other processes can run between two status reads. */
+static void long_operation_is_polled_once_an_interval(struct bench *bench)
 {
 	assert_true(
 		operate(bench, &erase, 2000000).polls <= 2000000 / busy_poll_us(erase.typ_us) + 1);
 }
 
-static void part_of_constant_speed_is_asked_a_few_times_only(struct bench *bench)
+static void part_of_constant_speed_is_polled_seldom(struct bench *bench)
 {
 	struct outcome last = {0};
 
@@ -88,8 +88,8 @@ static void part_of_constant_speed_is_asked_a_few_times_only(struct bench *bench
 	assert_true(last.polls <= 400000 / 8 / busy_poll_us(erase.typ_us) + 2);
 }
 
-/* After slow operations, the end of a fast one must still be noticed soon. */
-static void part_that_gets_faster_is_followed(struct bench *bench)
+/* After slow operations, the end of a fast one must still be seen soon. */
+static void part_that_gets_faster_is_polled_earlier(struct bench *bench)
 {
 	struct outcome outcome = {0};
 
@@ -101,7 +101,7 @@ static void part_that_gets_faster_is_followed(struct bench *bench)
 	assert_true(outcome.late_us <= 350 / 8);
 }
 
-/* Flushes buffered writes: the operation begins when they arrive, however late that is. */
+/* Flushes buffered writes. The operation begins when they arrive, however late that is. */
 static int flush_after_a_stall(struct programmer *programmer)
 {
 	struct fake_chip *fake = (struct fake_chip *)programmer;
@@ -113,7 +113,7 @@ static int flush_after_a_stall(struct programmer *programmer)
 	return 0;
 }
 
-static void timeout_counts_from_when_the_command_got_there(struct bench *bench)
+static void timeout_counts_from_the_arrival_of_the_command(struct bench *bench)
 {
 	static struct programmer_ops ops;
 
@@ -123,15 +123,15 @@ static void timeout_counts_from_when_the_command_got_there(struct bench *bench)
 	assert_int_equal(busy_wait(&bench->flash, &program, "a test", ask_fake, 0), 0);
 }
 
-/* A stall makes one operation seem much too long. That time must not be waited for again. */
-static void stall_is_not_taken_for_the_length_of_an_operation(struct bench *bench)
+/* A stall makes one operation seem much too long. Later waits must not become that long. */
+static void stall_does_not_lengthen_later_waits(struct bench *bench)
 {
 	bench->fake.answer_stall_ns = UINT64_C(600000000000);
 	operate(bench, &program, 700);
 	assert_true(operate(bench, &program, 700).late_us <= program.max_us);
 }
 
-static void lengths_that_vary_are_noticed_soon(struct bench *bench)
+static void ends_of_operations_of_varying_length_are_seen_soon(struct bench *bench)
 {
 	uint32_t seed = 1;
 	uint64_t late_us = 0, busy_us = 0;
@@ -147,7 +147,7 @@ static void lengths_that_vary_are_noticed_soon(struct bench *bench)
 }
 
 /* Operations beyond the table are waited for, too, but have no history. */
-static void more_kinds_than_are_remembered_still_end(struct bench *bench)
+static void operations_beyond_the_history_table_are_waited_for(struct bench *bench)
 {
 	struct busy_time kinds[BUSY_OPERATIONS_MAX + 2];
 
@@ -157,7 +157,7 @@ static void more_kinds_than_are_remembered_still_end(struct bench *bench)
 	}
 }
 
-static void question_that_fails_ends_the_wait(struct bench *bench)
+static void failed_status_read_ends_the_wait(struct bench *bench)
 {
 	bench->fake.fail_countdown = 1;
 	assert_int_equal(busy_wait(&bench->flash, &program, "a test", ask_fake, 0), -EIO);
@@ -166,15 +166,15 @@ static void question_that_fails_ends_the_wait(struct bench *bench)
 static const struct CMUnitTest tests[] = {
 	CASE(poll_interval_is_a_fraction_of_typical_time),
 	CASE(timeout_is_beyond_the_maximum_of_any_part),
-	CASE(first_operation_is_noticed_within_a_poll_interval),
-	CASE_ON(bench, questions_of_a_long_operation_keep_their_distance),
-	CASE_ON(bench, part_of_constant_speed_is_asked_a_few_times_only),
-	CASE_ON(bench, part_that_gets_faster_is_followed),
-	CASE_ON(bench, timeout_counts_from_when_the_command_got_there),
-	CASE_ON(bench, stall_is_not_taken_for_the_length_of_an_operation),
-	CASE_ON(bench, lengths_that_vary_are_noticed_soon),
-	CASE_ON(bench, more_kinds_than_are_remembered_still_end),
-	CASE_ON(bench, question_that_fails_ends_the_wait),
+	CASE(end_of_first_operation_is_seen_within_a_poll_interval),
+	CASE_ON(bench, long_operation_is_polled_once_an_interval),
+	CASE_ON(bench, part_of_constant_speed_is_polled_seldom),
+	CASE_ON(bench, part_that_gets_faster_is_polled_earlier),
+	CASE_ON(bench, timeout_counts_from_the_arrival_of_the_command),
+	CASE_ON(bench, stall_does_not_lengthen_later_waits),
+	CASE_ON(bench, ends_of_operations_of_varying_length_are_seen_soon),
+	CASE_ON(bench, operations_beyond_the_history_table_are_waited_for),
+	CASE_ON(bench, failed_status_read_ends_the_wait),
 };
 
 RUN_CASES(tests)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The test build that waits for the maximum, and does not ask whether the part is still busy. */
+/* The test build that waits for the maximum time and does not poll the part. */
 #include "fake_chip.h"
 
-static int never_asked(struct flash *flash, uint32_t address, bool *ready)
+static int fail_if_asked(struct flash *flash, uint32_t address, bool *ready)
 {
 	(void)flash;
 	(void)address;
@@ -34,14 +34,14 @@ static uint64_t waited_ns(
 	return end_ns - start_ns;
 }
 
-static void maximum_is_waited_out_without_a_question(void)
+static void maximum_is_waited_for_without_a_status_read(void)
 {
 	const struct busy_time busy = {.typ_us = 700, .max_us = 3000};
 
-	assert_true(waited_ns(&busy, never_asked) >= busy.max_us * NS_PER_US);
+	assert_true(waited_ns(&busy, fail_if_asked) >= busy.max_us * NS_PER_US);
 }
 
-static void operation_that_nobody_knows_is_asked_about(void)
+static void operation_of_unknown_length_is_polled(void)
 {
 	const struct busy_time busy = {.typ_us = 800000, .max_us = 250000000};
 
@@ -49,8 +49,8 @@ static void operation_that_nobody_knows_is_asked_about(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(maximum_is_waited_out_without_a_question),
-	CASE(operation_that_nobody_knows_is_asked_about),
+	CASE(maximum_is_waited_for_without_a_status_read),
+	CASE(operation_of_unknown_length_is_polled),
 };
 
 RUN_CASES(tests)

@@ -7,7 +7,7 @@
 #include "memory.h"
 #include "spi25.h"
 
-/* A check of each chip of the table, except the one that is what its SFDP says. */
+/* A check of each chip of the table. SFDP describes the one that is left out. */
 struct check {
 	void (*chip)(const struct flash_chip *chip);
 };

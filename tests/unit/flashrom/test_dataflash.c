@@ -29,8 +29,7 @@ static void pages_are_erased_and_programmed_at_every_corner(struct part_bench *b
 	}
 }
 
-/* A page with data is erased first, even if it would be enough to clear bits. */
-static void page_that_only_loses_bits_is_erased_all_the_same(struct part_bench *bench)
+static void page_is_erased_even_if_clearing_bits_is_enough(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "typ");
 	part_bench_find(bench, PART);
@@ -39,7 +38,7 @@ static void page_that_only_loses_bits_is_erased_all_the_same(struct part_bench *
 	assert_true(logged(&bench->captured, "with opcode 81"));
 }
 
-static void page_longer_than_programmer_takes_goes_in_parts(struct part_bench *bench)
+static void page_longer_than_a_transfer_is_split(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "typ");
 	bench->wire.write_bytes_max = 11;
@@ -49,7 +48,7 @@ static void page_longer_than_programmer_takes_goes_in_parts(struct part_bench *b
 	part_bench_write(bench);
 }
 
-static void sleeping_part_is_woken_and_given_its_time(struct part_bench *bench)
+static void sleeping_part_is_woken_before_the_next_command(struct part_bench *bench)
 {
 	static const char *const names[] = {PART, NULL};
 
@@ -65,7 +64,7 @@ static void sleeping_part_is_woken_and_given_its_time(struct part_bench *bench)
 	}
 }
 
-static void find_while_it_erases(struct part_bench *bench, const char *name)
+static void find_erasing_part(struct part_bench *bench, const char *name)
 {
 	part_bench_start(bench, PART, "max");
 	PART_BENCH_SEND(bench, 0x50, 0, 0, 0);
@@ -74,15 +73,15 @@ static void find_while_it_erases(struct part_bench *bench, const char *name)
 	part_bench_assert_holds_image(bench);
 }
 
-static void erase_that_a_session_left_going_is_waited_for(struct part_bench *bench)
+static void erase_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
-	find_while_it_erases(bench, PART);
+	find_erasing_part(bench, PART);
 }
 
-/* Queries for other parts come first, and the busy part ignores them. 05h comes before D7h. */
-static void part_that_still_erases_is_found_among_all(struct part_bench *bench)
+/* Queries for other parts come first, and the busy part ignores them. */
+static void erasing_part_is_found_without_its_name(struct part_bench *bench)
 {
-	find_while_it_erases(bench, NULL);
+	find_erasing_part(bench, NULL);
 	bench->goes_unheard = true;
 	bench->image[0] = 0x00;
 	part_bench_write(bench);
@@ -122,7 +121,7 @@ static void obey_protection(struct fake_registers *fake, const uint8_t *tx, size
 		fake->answers[0xd7][0] |= 0x02;
 }
 
-/* Finds a part with that status. Bit 0 set: its pages have 512 bytes. */
+/* Finds a part with that status. If bit 0 is set, its pages have 512 bytes. */
 static void find_with_status(struct fake_registers *fake, uint8_t status)
 {
 	fake_registers_start(fake);
@@ -134,7 +133,7 @@ static void find_with_status(struct fake_registers *fake, uint8_t status)
 	fake->sent[0] = '\0';
 }
 
-static void power_of_two_pages_are_found_and_addressed(struct fake_registers *fake)
+static void pages_of_512_bytes_are_found_and_addressed(struct fake_registers *fake)
 {
 	static const uint8_t page[512];
 	const struct flash_chip *chip;
@@ -151,7 +150,7 @@ static void power_of_two_pages_are_found_and_addressed(struct fake_registers *fa
 	assert_int_equal(chip->erase[1].block_bytes, 4096);
 }
 
-static void addresses_of_longer_pages_leave_a_gap_behind_each(struct fake_registers *fake)
+static void pages_of_528_bytes_are_addressed_1024_apart(struct fake_registers *fake)
 {
 	static const uint32_t addresses[] = {527, 528, 4325375};
 	uint8_t byte;
@@ -163,7 +162,7 @@ static void addresses_of_longer_pages_leave_a_gap_behind_each(struct fake_regist
 	assert_sent(fake, "03 00 02 0f; 03 00 04 00; 03 7f fe 0f; ");
 }
 
-static void protection_is_disabled_and_enabled_again(struct fake_registers *fake)
+static void protection_is_lifted_and_restored(struct fake_registers *fake)
 {
 	find_with_status(fake, 0xb6);
 	assert_int_equal(dataflash_driver.unprotect(&fake->flash, false), 0);
@@ -195,16 +194,16 @@ static void protection_that_stays_is_an_error_unless_forced(struct fake_register
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, pages_are_erased_and_programmed_at_every_corner),
-	CASE_ON(part_bench, page_that_only_loses_bits_is_erased_all_the_same),
-	CASE_ON(part_bench, page_longer_than_programmer_takes_goes_in_parts),
-	CASE_ON(part_bench, sleeping_part_is_woken_and_given_its_time),
-	CASE_ON(part_bench, erase_that_a_session_left_going_is_waited_for),
-	CASE_ON(part_bench, part_that_still_erases_is_found_among_all),
+	CASE_ON(part_bench, page_is_erased_even_if_clearing_bits_is_enough),
+	CASE_ON(part_bench, page_longer_than_a_transfer_is_split),
+	CASE_ON(part_bench, sleeping_part_is_woken_before_the_next_command),
+	CASE_ON(part_bench, erase_of_an_earlier_session_is_waited_for),
+	CASE_ON(part_bench, erasing_part_is_found_without_its_name),
 	CASE_ON(fake_registers, part_of_another_kind_is_not_sent_d7h),
 	CASE_ON(part_bench, error_of_programmer_ends_the_write),
-	CASE_ON(fake_registers, power_of_two_pages_are_found_and_addressed),
-	CASE_ON(fake_registers, addresses_of_longer_pages_leave_a_gap_behind_each),
-	CASE_ON(fake_registers, protection_is_disabled_and_enabled_again),
+	CASE_ON(fake_registers, pages_of_512_bytes_are_found_and_addressed),
+	CASE_ON(fake_registers, pages_of_528_bytes_are_addressed_1024_apart),
+	CASE_ON(fake_registers, protection_is_lifted_and_restored),
 	CASE_ON(fake_registers, part_without_protection_is_not_sent_3dh),
 	CASE_ON(fake_registers, protection_that_stays_is_an_error_unless_forced),
 };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events that the dummy programmer writes, and faults that it makes on request. */
+/* The events that the dummy programmer writes, and the faults that it makes on request. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "captured_log.h"
 #include "programmers.h"
 
@@ -18,8 +16,8 @@ struct scene {
 	struct captured_log captured;
 	struct log log;
 	struct programmer *programmer;
-	char dir[32];
-	char events[64];
+	struct folder folder;
+	char events[FOLDER_FILE_BYTES];
 	char text[65536]; /* the content of the events file at the end */
 };
 
@@ -37,17 +35,15 @@ static void set_up(struct scene *scene)
 {
 	scene->clock = (struct clock){.now_ns = look, .delay_us = wait, .context = scene};
 	scene->log = captured_log(&scene->captured);
-	strcpy(scene->dir, "/tmp/test_dummy.XXXXXX");
-	assert_non_null(mkdtemp(scene->dir));
-	snprintf(scene->events, sizeof(scene->events), "%s/events", scene->dir);
+	folder_create(&scene->folder);
+	folder_file(&scene->folder, "events", scene->events);
 }
 
 static void tear_down(struct scene *scene)
 {
 	if (scene->programmer != NULL)
 		programmer_destroy(scene->programmer);
-	unlink(scene->events);
-	rmdir(scene->dir);
+	folder_destroy(&scene->folder);
 }
 
 FIXTURE(scene, set_up, tear_down);
@@ -65,18 +61,12 @@ static int start(struct scene *scene, const char *part, const char *fault)
 	return dummy_create(&options, &scene->clock, &scene->log, &scene->programmer);
 }
 
-/* Ends the programmer, and reads its events file. */
+/* Destroys the programmer, and reads its events. */
 static void finish(struct scene *scene)
 {
-	FILE *file;
-
 	programmer_destroy(scene->programmer);
 	scene->programmer = NULL;
-	file = fopen(scene->events, "r");
-	assert_non_null(file);
-	memset(scene->text, 0, sizeof(scene->text));
-	assert_true(fread(scene->text, 1, sizeof(scene->text) - 1, file) > 0);
-	fclose(file);
+	folder_read(&scene->folder, "events", scene->text, sizeof(scene->text));
 }
 
 static int spi(struct scene *scene, const char *tx, size_t tx_bytes, uint8_t *rx, size_t rx_bytes)
@@ -102,7 +92,7 @@ static void assert_event(const struct scene *scene, const char *part)
 	assert_null(strstr(found + 1, part));
 }
 
-/* Leaves the events of a page program, and of a read that comes too early. */
+/* Produces the events of a page program, and of a read that comes too early. */
 static void read_too_early(struct scene *scene)
 {
 	uint8_t read;
@@ -137,7 +127,7 @@ static void same_commands_leave_the_same_events(struct scene *scene)
 	assert_string_equal(scene->text, once);
 }
 
-static void cycles_of_a_command_are_one_line(struct scene *scene)
+static void cycles_of_a_command_are_one_event(struct scene *scene)
 {
 	const struct programmer_ops *ops;
 	uint8_t value;
@@ -156,7 +146,7 @@ static void cycles_of_a_command_are_one_line(struct scene *scene)
 	assert_event(scene, "\"kind\":\"program\"");
 }
 
-static void corrupted_reply_is_not_what_the_part_said(struct scene *scene)
+static void corrupt_fault_changes_one_byte_of_a_reply(struct scene *scene)
 {
 	uint8_t id[3];
 
@@ -180,8 +170,8 @@ static void refused_command_fails_and_does_not_reach_the_part(struct scene *scen
 	assert_event(scene, "\"spi_transactions\":2,");
 }
 
-/* A stall makes a command late; a delay makes only its reply late. */
-static void stall_and_delay_stand_before_and_behind_the_part(struct scene *scene)
+/* A stall comes before the command, a delay after it. */
+static void stall_and_delay_take_time_and_are_recorded(struct scene *scene)
 {
 	assert_int_equal(start(scene, "W25Q128JV", "stall:1000@1+delay:500@2"), 0);
 	(void)status(scene);
@@ -194,7 +184,7 @@ static void stall_and_delay_stand_before_and_behind_the_part(struct scene *scene
 	assert_true(scene->now_ns >= START_NS + 1500000);
 }
 
-static void part_is_stuck_from_the_work_that_was_named(struct scene *scene)
+static void part_stays_busy_from_the_chosen_operation_on(struct scene *scene)
 {
 	assert_int_equal(start(scene, "W25Q128JV", "stuck-wip@1"), 0);
 	assert_int_equal(spi(scene, "\x06", 1, NULL, 0), 0);
@@ -206,7 +196,7 @@ static void part_is_stuck_from_the_work_that_was_named(struct scene *scene)
 	assert_event(scene, "\"violations\":0,\"faults\":1,");
 }
 
-static void faults_that_need_a_stream_are_refused(struct scene *scene)
+static void unsupported_faults_are_refused(struct scene *scene)
 {
 	static const char *const bad[] = {"drop@1", "duplicate@1", "hang-up@1", "stall@1",
 		"corrupt@in:1", "nonsense", "corrupt@1+nonsense",
@@ -218,7 +208,7 @@ static void faults_that_need_a_stream_are_refused(struct scene *scene)
 	assert_int_equal(access(scene->events, F_OK), -1);
 }
 
-static void events_where_no_file_can_be_are_refused_before_any_command(struct scene *scene)
+static void events_file_that_cannot_be_created_is_refused(struct scene *scene)
 {
 	strcpy(scene->events, "/nowhere/at/all");
 	assert_int_equal(start(scene, "W25Q128JV", NULL), -ENOENT);
@@ -227,7 +217,7 @@ static void events_where_no_file_can_be_are_refused_before_any_command(struct sc
 
 static void parameters_reach_the_programmer(struct scene *scene)
 {
-	char text[160];
+	char text[FOLDER_FILE_BYTES + 80];
 
 	snprintf(text, sizeof(text),
 		"dummy:emulate=M25P80,events=%s,fault=nak@p=0.5+stuck-wip@9,seed=12",
@@ -244,13 +234,13 @@ static void parameters_reach_the_programmer(struct scene *scene)
 static const struct CMUnitTest tests[] = {
 	CASE_ON(scene, events_are_those_of_the_serprog_emulator),
 	CASE_ON(scene, same_commands_leave_the_same_events),
-	CASE_ON(scene, cycles_of_a_command_are_one_line),
-	CASE_ON(scene, corrupted_reply_is_not_what_the_part_said),
+	CASE_ON(scene, cycles_of_a_command_are_one_event),
+	CASE_ON(scene, corrupt_fault_changes_one_byte_of_a_reply),
 	CASE_ON(scene, refused_command_fails_and_does_not_reach_the_part),
-	CASE_ON(scene, stall_and_delay_stand_before_and_behind_the_part),
-	CASE_ON(scene, part_is_stuck_from_the_work_that_was_named),
-	CASE_ON(scene, faults_that_need_a_stream_are_refused),
-	CASE_ON(scene, events_where_no_file_can_be_are_refused_before_any_command),
+	CASE_ON(scene, stall_and_delay_take_time_and_are_recorded),
+	CASE_ON(scene, part_stays_busy_from_the_chosen_operation_on),
+	CASE_ON(scene, unsupported_faults_are_refused),
+	CASE_ON(scene, events_file_that_cannot_be_created_is_refused),
 	CASE_ON(scene, parameters_reach_the_programmer),
 };
 

@@ -26,19 +26,7 @@ static void pages_are_overwritten_without_erase_at_every_corner(struct part_benc
 	}
 }
 
-static void protection_is_lifted_and_put_back(struct part_bench *bench)
-{
-	part_bench_start(bench, PART, "max");
-	PART_BENCH_SEND(bench, 0x06);
-	PART_BENCH_SEND(bench, 0x01, 0x0c);
-	bench->now_ns += 10 * NS_PER_MS;
-	part_bench_find(bench, NAME);
-	bench->image[0] ^= 0xff;
-	part_bench_write(bench);
-	assert_int_equal(part_bench_ask(bench, 0x05), 0x0c);
-}
-
-static void write_that_a_session_left_going_is_waited_for(struct part_bench *bench)
+static void write_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
 	part_bench_start(bench, PART, "max");
 	PART_BENCH_SEND(bench, 0x06);
@@ -68,7 +56,7 @@ static void assert_id(struct fake_registers *fake, uint32_t expected)
 	assert_int_equal(id, expected);
 }
 
-static void part_that_has_an_rdid_is_not_sent_83h(struct fake_registers *fake)
+static void part_that_answers_rdid_is_not_sent_83h(struct fake_registers *fake)
 {
 	fake_part(fake, NAME);
 	memcpy(fake->answers[0x9f], (const uint8_t[]){0x1f, 0x26, 0x00}, 3);
@@ -89,7 +77,7 @@ static void dataflash_without_rdid_is_not_sent_83h(struct fake_registers *fake)
 	}
 }
 
-static void write_enable_that_tells_kinds_apart_waits_for_power_up(struct fake_registers *fake)
+static void write_enable_for_identification_waits_for_power_up(struct fake_registers *fake)
 {
 	const char *write_enable;
 
@@ -104,12 +92,11 @@ static void write_enable_that_tells_kinds_apart_waits_for_power_up(struct fake_r
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part_bench, pages_are_overwritten_without_erase_at_every_corner),
-	CASE_ON(part_bench, protection_is_lifted_and_put_back),
-	CASE_ON(part_bench, write_that_a_session_left_going_is_waited_for),
+	CASE_ON(part_bench, write_of_an_earlier_session_is_waited_for),
 	CASE_ON(part_bench, error_of_programmer_ends_the_write),
-	CASE_ON(fake_registers, part_that_has_an_rdid_is_not_sent_83h),
+	CASE_ON(fake_registers, part_that_answers_rdid_is_not_sent_83h),
 	CASE_ON(fake_registers, dataflash_without_rdid_is_not_sent_83h),
-	CASE_ON(fake_registers, write_enable_that_tells_kinds_apart_waits_for_power_up),
+	CASE_ON(fake_registers, write_enable_for_identification_waits_for_power_up),
 };
 
 RUN_CASES(tests)

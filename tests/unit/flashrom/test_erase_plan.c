@@ -46,7 +46,7 @@ static void assert_step(const struct images *images, size_t nth, uint8_t opcode,
 	assert_int_equal(images->plan.steps[nth].block.start, address);
 }
 
-static void equal_images_need_nothing(struct images *images)
+static void equal_images_need_no_erase(struct images *images)
 {
 	plan(images, whole);
 	assert_int_equal(images->plan.count, 0);
@@ -98,7 +98,7 @@ static void range_limits_larger_erases(struct images *images)
 	assert_int_equal(images->plan.count, 9); /* seven of 4 KiB, one of 32, one of 4 */
 }
 
-static void only_cleared_bits_need_no_erase(struct images *images)
+static void clearing_bits_needs_no_erase(struct images *images)
 {
 	memset(images->current, 0x0f, BYTES);
 	memset(images->target, 0x05, BYTES);
@@ -120,7 +120,7 @@ static void larger_block_that_takes_as_long_as_its_parts_is_preferred(struct ima
 }
 
 /* A blank word of the page may be programmed; a change to a word with data needs an erase. */
-static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(struct images *images)
+static void unit_with_data_is_erased_if_the_part_programs_only_blank_units(struct images *images)
 {
 	struct flash_chip chip = small_chip;
 
@@ -141,14 +141,14 @@ static void data_in_a_unit_costs_an_erase_where_parts_want_it_blank(struct image
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(images, equal_images_need_nothing),
+	CASE_ON(images, equal_images_need_no_erase),
 	CASE_ON(images, scattered_changes_take_small_blocks_in_order),
 	CASE_ON(images, many_blank_blocks_take_a_larger_erase),
 	CASE_ON(images, few_changes_among_data_keep_small_erases),
 	CASE_ON(images, range_limits_larger_erases),
 	CASE_ON(images, larger_block_that_takes_as_long_as_its_parts_is_preferred),
-	CASE_ON(images, only_cleared_bits_need_no_erase),
-	CASE_ON(images, data_in_a_unit_costs_an_erase_where_parts_want_it_blank),
+	CASE_ON(images, clearing_bits_needs_no_erase),
+	CASE_ON(images, unit_with_data_is_erased_if_the_part_programs_only_blank_units),
 };
 
 RUN_CASES(tests)

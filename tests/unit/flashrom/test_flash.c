@@ -37,7 +37,7 @@ static void blank_chip_is_written_without_erase(struct bench *bench)
 	assert_true(logged(&bench->captured, "Verifying flash... VERIFIED."));
 }
 
-static void equal_content_is_left_alone(struct bench *bench)
+static void equal_content_is_not_written(struct bench *bench)
 {
 	fill_pattern(bench->image, small_chip.size_bytes, 2);
 	memcpy(bench->fake.memory, bench->image, small_chip.size_bytes);
@@ -55,7 +55,7 @@ static void cleared_bits_are_programmed_without_erase(struct bench *bench)
 	assert_int_equal(bench->fake.programmed_bytes, 1);
 }
 
-static void right_bytes_are_not_programmed_again_where_parts_want_them_blank(void)
+static void correct_bytes_are_skipped_if_the_part_programs_only_blank_ones(void)
 {
 	struct flash_chip chip = small_chip;
 	struct bench bench;
@@ -72,7 +72,7 @@ static void right_bytes_are_not_programmed_again_where_parts_want_them_blank(voi
 	bench_stop(&bench);
 }
 
-static void one_set_bit_costs_one_small_erase(struct bench *bench)
+static void setting_one_bit_takes_one_small_erase(struct bench *bench)
 {
 	fill_both(bench, 0x00);
 	bench->image[0x21234] = 0x80;
@@ -83,7 +83,7 @@ static void one_set_bit_costs_one_small_erase(struct bench *bench)
 	assert_int_equal(bench->fake.erases[0].address, 0x21000);
 }
 
-static void erase_of_full_chip_takes_chip_erase(struct bench *bench)
+static void erase_of_the_whole_chip_uses_chip_erase(struct bench *bench)
 {
 	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
 	assert_int_equal(flash_erase(&bench->flash, everything, VERIFY_TOUCHED, false), 0);
@@ -92,7 +92,7 @@ static void erase_of_full_chip_takes_chip_erase(struct bench *bench)
 	assert_int_equal(bench->fake.erases[0].opcode, 0xc7);
 }
 
-static void surroundings_of_region_are_put_back(void)
+static void bytes_around_a_region_are_restored(void)
 {
 	static const struct range ranges[] = {{0x11000, 0x11010}, {0x1fff0, 0x20010}};
 	const struct selection selection = {ranges, 2};
@@ -113,7 +113,7 @@ static void surroundings_of_region_are_put_back(void)
 	bench_stop(&bench);
 }
 
-static void file_outside_region_is_not_written(struct bench *bench)
+static void image_outside_the_region_is_not_written(struct bench *bench)
 {
 	static const struct range ranges[] = {{0x4000, 0x5000}};
 	const struct selection selection = {ranges, 1};
@@ -163,7 +163,7 @@ static void verify_reports_first_difference_and_count(struct bench *bench)
 	assert_int_equal(bench->fake.counts[0x06], 0);
 }
 
-static void protection_is_lifted_and_put_back(struct bench *bench)
+static void protection_is_lifted_and_restored(struct bench *bench)
 {
 	bench->fake.status = 0x9c;
 	bench->image[0] = 0x00;
@@ -217,7 +217,7 @@ static void watch_progress(struct bench *bench)
 	bench->flash.progress = &progress;
 }
 
-static void progress_grows_from_nothing_to_its_total(struct bench *bench)
+static void progress_rises_from_0_to_its_total(struct bench *bench)
 {
 	static const struct range ranges[] = {{0x3000, 0x5000}, {0x11000, 0x11010}};
 	const struct selection selection = {ranges, 2};
@@ -235,7 +235,7 @@ static void progress_grows_from_nothing_to_its_total(struct bench *bench)
 	assert_int_equal(watcher.total_bytes[PROGRESS_WRITE], 0x3000);
 }
 
-static void progress_costs_no_command(struct bench *bench)
+static void progress_reports_split_no_read(struct bench *bench)
 {
 	bench->fake.base.read_bytes_max = 1000;
 	assert_int_equal(flash_read(&bench->flash, everything, bench->image), 0);
@@ -256,7 +256,7 @@ static void progress_of_an_idle_step_is_not_reported(struct bench *bench)
  * Two pages are written, and the n-th command fails. The commands are four reads and a status read;
  * then write enable, program and status read for each page; then reads to verify.
  */
-static void failed_command_leaves_the_state_that_is_reported(void)
+static void failed_command_is_reported_with_the_state_of_the_chip(void)
 {
 	static const struct {
 		unsigned int nth;
@@ -282,7 +282,7 @@ static void failed_command_leaves_the_state_that_is_reported(void)
 	}
 }
 
-static void failed_erase_puts_its_whole_block_in_doubt(struct bench *bench)
+static void failed_erase_leaves_its_whole_block_in_an_unknown_state(struct bench *bench)
 {
 	fill_both(bench, 0x00);
 	bench->image[0x21234] = 0x80;
@@ -291,22 +291,21 @@ static void failed_erase_puts_its_whole_block_in_doubt(struct bench *bench)
 	assert_true(logged(&bench->captured, "unknown state from 0x021000 to 0x021fff"));
 }
 
-static void contents_known_beforehand_are_not_read(struct bench *bench)
+static void known_contents_are_not_read(struct bench *bench)
 {
-	uint8_t *held = calloc(1, small_chip.size_bytes);
+	uint8_t *known = calloc(1, small_chip.size_bytes);
 
-	assert_non_null(held);
+	assert_non_null(known);
 	memset(bench->fake.memory, 0x00, small_chip.size_bytes);
 	assert_int_equal(
-		flash_write(&bench->flash, everything, bench->image, held, VERIFY_NOTHING, false),
+		flash_write(&bench->flash, everything, bench->image, known, VERIFY_NOTHING, false),
 		0);
 	assert_int_equal(bench->fake.counts[0x03], 0);
 	assert_holds_image(bench);
-	free(held);
+	free(known);
 }
 
-/* Whatever the chip held before, it holds the image afterwards, and no rule was broken. */
-static void random_contents_end_as_the_image(void)
+static void image_is_written_over_any_content(void)
 {
 	const struct flash_chip *chips[] = {&small_chip, &sector_chip};
 	struct bench bench;
@@ -326,25 +325,25 @@ static void random_contents_end_as_the_image(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, blank_chip_is_written_without_erase),
-	CASE_ON(bench, equal_content_is_left_alone),
+	CASE_ON(bench, equal_content_is_not_written),
 	CASE_ON(bench, cleared_bits_are_programmed_without_erase),
-	CASE(right_bytes_are_not_programmed_again_where_parts_want_them_blank),
-	CASE_ON(bench, one_set_bit_costs_one_small_erase),
-	CASE_ON(bench, erase_of_full_chip_takes_chip_erase),
-	CASE(surroundings_of_region_are_put_back),
-	CASE_ON(bench, file_outside_region_is_not_written),
+	CASE(correct_bytes_are_skipped_if_the_part_programs_only_blank_ones),
+	CASE_ON(bench, setting_one_bit_takes_one_small_erase),
+	CASE_ON(bench, erase_of_the_whole_chip_uses_chip_erase),
+	CASE(bytes_around_a_region_are_restored),
+	CASE_ON(bench, image_outside_the_region_is_not_written),
 	CASE_ON(bench, stuck_cell_is_reported_with_its_address),
 	CASE_ON(bench, stuck_cell_goes_unnoticed_without_verification),
 	CASE_ON(bench, verify_reports_first_difference_and_count),
-	CASE_ON(bench, protection_is_lifted_and_put_back),
+	CASE_ON(bench, protection_is_lifted_and_restored),
 	CASE_ON(bench, protection_that_stays_stops_the_write),
-	CASE_ON(bench, progress_grows_from_nothing_to_its_total),
-	CASE_ON(bench, progress_costs_no_command),
+	CASE_ON(bench, progress_rises_from_0_to_its_total),
+	CASE_ON(bench, progress_reports_split_no_read),
 	CASE_ON(bench, progress_of_an_idle_step_is_not_reported),
-	CASE(failed_command_leaves_the_state_that_is_reported),
-	CASE_ON(bench, failed_erase_puts_its_whole_block_in_doubt),
-	CASE_ON(bench, contents_known_beforehand_are_not_read),
-	CASE(random_contents_end_as_the_image),
+	CASE(failed_command_is_reported_with_the_state_of_the_chip),
+	CASE_ON(bench, failed_erase_leaves_its_whole_block_in_an_unknown_state),
+	CASE_ON(bench, known_contents_are_not_read),
+	CASE(image_is_written_over_any_content),
 };
 
 RUN_CASES(tests)

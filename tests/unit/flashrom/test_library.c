@@ -39,28 +39,28 @@ static void session_end(struct session *session)
 
 FIXTURE(session, session_begin, session_end);
 
-static uint8_t first_byte_held(struct session *session)
+static uint8_t first_byte(struct session *session)
 {
 	uint8_t first;
-	uint8_t *held = malloc(CHIP_BYTES);
+	uint8_t *content = malloc(CHIP_BYTES);
 
-	assert_non_null(held);
+	assert_non_null(content);
 	flashrom_layout_set(session->flash, NULL);
-	assert_int_equal(flashrom_image_read(session->flash, held, CHIP_BYTES), 0);
-	first = held[0];
-	free(held);
+	assert_int_equal(flashrom_image_read(session->flash, content, CHIP_BYTES), 0);
+	first = content[0];
+	free(content);
 	return first;
 }
 
-static void layout_without_an_included_region_does_nothing(struct session *session)
+static void write_without_an_included_region_changes_nothing(struct session *session)
 {
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, 0xfff, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
-static void excluded_region_is_left_alone(struct session *session)
+static void excluded_region_is_not_written(struct session *session)
 {
 	struct flashrom_layout *layout = session->layout;
 
@@ -72,10 +72,10 @@ static void excluded_region_is_left_alone(struct session *session)
 	assert_int_equal(flashrom_layout_exclude_region(layout, "none"), 1);
 	flashrom_layout_set(session->flash, layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
-static void region_that_cannot_be_is_refused(struct session *session)
+static void invalid_region_is_refused(struct session *session)
 {
 	assert_int_equal(flashrom_layout_add_region(session->layout, 1, 0, "a"), 1);
 	assert_int_equal(flashrom_layout_add_region(session->layout, 0, SIZE_MAX, "a"), 1);
@@ -89,19 +89,19 @@ static void region_beyond_the_chip_fails_before_anything_is_written(struct sessi
 	assert_int_equal(flashrom_layout_include_region(session->layout, "a"), 0);
 	flashrom_layout_set(session->flash, session->layout);
 	assert_int_equal(flashrom_image_write(session->flash, session->image, CHIP_BYTES, NULL), 1);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
 /* The chip is blank, but the reference says that it holds the image. */
-static void reference_is_believed(struct session *session)
+static void reference_replaces_the_read_of_the_chip(struct session *session)
 {
 	assert_int_equal(
 		flashrom_image_write(session->flash, session->image, CHIP_BYTES, session->image),
 		0);
-	assert_int_equal(first_byte_held(session), 0xff);
+	assert_int_equal(first_byte(session), 0xff);
 }
 
-static void flag_that_does_not_exist_is_off(struct session *session)
+static void unknown_flag_stays_off(struct session *session)
 {
 	const enum flashrom_flag none = (enum flashrom_flag)77;
 
@@ -111,7 +111,7 @@ static void flag_that_does_not_exist_is_off(struct session *session)
 	assert_true(flashrom_flag_get(session->flash, FLASHROM_FLAG_SKIP_UNWRITABLE_REGIONS));
 }
 
-static void programmers_may_be_several_at_a_time(struct session *session)
+static void several_programmers_work_at_a_time(struct session *session)
 {
 	struct flashrom_programmer *second;
 	struct flashrom_flashctx *flash;
@@ -125,7 +125,7 @@ static void programmers_may_be_several_at_a_time(struct session *session)
 	flashrom_programmer_shutdown(second);
 }
 
-static void nothing_to_let_go_of_is_fine(void)
+static void null_can_be_released(void)
 {
 	flashrom_flash_release(NULL);
 	flashrom_layout_release(NULL);
@@ -135,14 +135,14 @@ static void nothing_to_let_go_of_is_fine(void)
 	assert_int_equal(flashrom_data_free(NULL), 0);
 }
 
-/* The messages of each level that came through the old interface. */
-static unsigned int old_style[FLASHROM_MSG_SPEW + 1];
+/* The number of messages of each level that the callback of the first interface got. */
+static unsigned int format_counts[FLASHROM_MSG_SPEW + 1];
 
 static int see_format(enum flashrom_log_level level, const char *format, va_list args)
 {
 	(void)args;
 	assert_string_equal(format, "%s");
-	old_style[level]++;
+	format_counts[level]++;
 	return 0;
 }
 
@@ -166,21 +166,21 @@ static void messages_go_to_the_callback_that_was_set_last(void)
 {
 	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
 
-	memset(old_style, 0, sizeof(old_style));
+	memset(format_counts, 0, sizeof(format_counts));
 	flashrom_set_log_callback_v2(see_text, counts);
 	flashrom_set_log_callback(see_format);
 	open_unknown_programmer();
-	assert_true(old_style[FLASHROM_MSG_ERROR] > 0);
+	assert_true(format_counts[FLASHROM_MSG_ERROR] > 0);
 	assert_int_equal(counts[FLASHROM_MSG_ERROR], 0);
 	flashrom_set_log_callback_v2(see_text, counts);
 	open_unknown_programmer();
-	assert_int_equal(counts[FLASHROM_MSG_ERROR], old_style[FLASHROM_MSG_ERROR]);
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], format_counts[FLASHROM_MSG_ERROR]);
 	flashrom_set_log_callback(NULL);
 	open_unknown_programmer();
-	assert_int_equal(counts[FLASHROM_MSG_ERROR], old_style[FLASHROM_MSG_ERROR]);
+	assert_int_equal(counts[FLASHROM_MSG_ERROR], format_counts[FLASHROM_MSG_ERROR]);
 }
 
-static void messages_beyond_the_level_are_kept_back(struct session *session)
+static void messages_beyond_the_level_are_suppressed(struct session *session)
 {
 	unsigned int counts[FLASHROM_MSG_SPEW + 1] = {0};
 
@@ -192,7 +192,7 @@ static void messages_beyond_the_level_are_kept_back(struct session *session)
 	flashrom_set_log_level(FLASHROM_MSG_SPEW);
 	assert_int_equal(flashrom_image_verify(session->flash, session->image, CHIP_BYTES), 3);
 	assert_true(counts[FLASHROM_MSG_INFO] > 0);
-	flashrom_set_log_callback(NULL); /* before `counts` is gone: a shutdown logs, too */
+	flashrom_set_log_callback(NULL); /* a shutdown logs, too, when `counts` is gone */
 }
 
 /* Records the scheduling policy during an operation. */
@@ -217,7 +217,7 @@ static int policy_of_a_read(struct session *session)
 	return policy;
 }
 
-static void scheduling_of_the_host_is_left_alone(struct session *session)
+static void scheduling_stays_unchanged_by_default(struct session *session)
 {
 	const int before = sched_getscheduler(0);
 
@@ -234,7 +234,7 @@ static bool may_run_in_realtime(void)
 	       sched_setscheduler(0, SCHED_OTHER, &normal) == 0;
 }
 
-static void realtime_lasts_as_long_as_an_operation(struct session *session)
+static void realtime_priority_lasts_for_one_operation(struct session *session)
 {
 	if (!may_run_in_realtime())
 		skip();
@@ -264,18 +264,18 @@ static void lists_end_with_an_empty_entry(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(session, layout_without_an_included_region_does_nothing),
-	CASE_ON(session, excluded_region_is_left_alone),
-	CASE_ON(session, region_that_cannot_be_is_refused),
+	CASE_ON(session, write_without_an_included_region_changes_nothing),
+	CASE_ON(session, excluded_region_is_not_written),
+	CASE_ON(session, invalid_region_is_refused),
 	CASE_ON(session, region_beyond_the_chip_fails_before_anything_is_written),
-	CASE_ON(session, reference_is_believed),
-	CASE_ON(session, flag_that_does_not_exist_is_off),
-	CASE_ON(session, programmers_may_be_several_at_a_time),
-	CASE(nothing_to_let_go_of_is_fine),
+	CASE_ON(session, reference_replaces_the_read_of_the_chip),
+	CASE_ON(session, unknown_flag_stays_off),
+	CASE_ON(session, several_programmers_work_at_a_time),
+	CASE(null_can_be_released),
 	CASE(messages_go_to_the_callback_that_was_set_last),
-	CASE_ON(session, messages_beyond_the_level_are_kept_back),
-	CASE_ON(session, scheduling_of_the_host_is_left_alone),
-	CASE_ON(session, realtime_lasts_as_long_as_an_operation),
+	CASE_ON(session, messages_beyond_the_level_are_suppressed),
+	CASE_ON(session, scheduling_stays_unchanged_by_default),
+	CASE_ON(session, realtime_priority_lasts_for_one_operation),
 	CASE(lists_end_with_an_empty_entry),
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands become messages of a spidev device. */
+/* The messages that commands become on a spidev device. */
 #include <errno.h>
 #include <linux/spi/spidev.h>
 
@@ -24,7 +24,7 @@ struct spidev {
 	struct programmer *programmer;
 };
 
-static int keep_message(int fd, const struct spi_ioc_transfer *transfers, unsigned int count)
+static int record_message(int fd, const struct spi_ioc_transfer *transfers, unsigned int count)
 {
 	assert_int_equal(fd, FD);
 	kernel.count = count;
@@ -41,7 +41,7 @@ static void count_close(int fd)
 static void attach(struct spidev *spidev)
 {
 	const struct linux_spi_device device = {
-		.fd = FD, .bytes_max = BYTES_MAX, .send = keep_message, .close = count_close};
+		.fd = FD, .bytes_max = BYTES_MAX, .send = record_message, .close = count_close};
 
 	memset(&kernel, 0, sizeof(kernel));
 	assert_int_equal(linux_spi_attach(&device, &test_log, &spidev->programmer), 0);

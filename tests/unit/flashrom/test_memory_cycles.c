@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cycles that the drivers of memory buses send, without a part that judges them. */
+/* The bus cycles of the drivers for memory buses, with plain memory instead of a part. */
 #include <errno.h>
 
 #include "../cases.h"
@@ -31,8 +31,8 @@ static const struct flash_chip hub_chip = {
 #define WRITES_MAX 64
 
 /*
- * A programmer with plain memory on its bus, and a clock of its own. It records writes, and reads
- * return the test's bytes.
+ * A programmer with plain memory on its bus, and a clock that advances only by delays. It records
+ * writes, and reads return the test's bytes.
  */
 struct scene {
 	struct programmer base; /* must be the first field */
@@ -132,7 +132,7 @@ static const struct cycle entry_of_six[] = {{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, 
 	{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, {0xfe5555, 0x60}};
 static const struct cycle leave[] = {{0xfe5555, 0xaa}, {0xfe2aaa, 0x55}, {0xfe5555, 0xf0}};
 
-static void id_is_asked_below_the_end_of_the_bus(struct scene *scene)
+static void id_is_read_at_the_top_of_the_address_space(struct scene *scene)
 {
 	uint32_t id;
 
@@ -146,7 +146,7 @@ static void id_is_asked_below_the_end_of_the_bus(struct scene *scene)
 	assert_written(scene, 6, leave, 3);
 }
 
-static void id_entry_of_six_cycles_is_used_where_the_part_has_it(struct scene *scene)
+static void id_mode_is_entered_by_six_cycles_if_the_part_needs_them(struct scene *scene)
 {
 	uint32_t id;
 
@@ -173,7 +173,7 @@ static void id_mode_is_left_after_any_error(struct scene *scene)
 }
 
 /* Without a name, the driver cannot know how slow the part is. */
-static void unknown_part_gets_the_time_of_the_slowest(struct scene *scene)
+static void unnamed_part_gets_the_id_wait_of_the_slowest_part(struct scene *scene)
 {
 	uint32_t id;
 
@@ -200,8 +200,8 @@ static void continuation_code_becomes_part_of_the_id(struct scene *scene)
 	assert_int_equal(id, 0x7f1c20);
 }
 
-/* Zeros at all addresses may be a busy hub, so the driver waits, but not for long. */
-static void hub_of_zeros_is_asked_after_a_while(struct scene *scene)
+/* A hub that reads zeros at all addresses may be busy, so the driver waits for some time. */
+static void hub_that_reads_zeros_gets_time_to_become_ready(struct scene *scene)
 {
 	uint32_t id = 1;
 
@@ -212,7 +212,7 @@ static void hub_of_zeros_is_asked_after_a_while(struct scene *scene)
 	assert_true(scene->now_ns <= 30000 * NS_PER_MS);
 }
 
-static void content_that_differs_anywhere_is_no_busy_hub(struct scene *scene)
+static void hub_that_reads_another_byte_is_not_waited_for(struct scene *scene)
 {
 	uint32_t id;
 
@@ -222,7 +222,7 @@ static void content_that_differs_anywhere_is_no_busy_hub(struct scene *scene)
 	assert_int_equal(scene->now_ns, 0);
 }
 
-static void read_longer_than_programmer_takes_is_split(struct scene *scene)
+static void read_longer_than_a_transfer_is_split(struct scene *scene)
 {
 	uint8_t data[2500];
 
@@ -237,14 +237,14 @@ static void read_longer_than_programmer_takes_is_split(struct scene *scene)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(scene, id_is_asked_below_the_end_of_the_bus),
-	CASE_ON(scene, id_entry_of_six_cycles_is_used_where_the_part_has_it),
+	CASE_ON(scene, id_is_read_at_the_top_of_the_address_space),
+	CASE_ON(scene, id_mode_is_entered_by_six_cycles_if_the_part_needs_them),
 	CASE_ON(scene, id_mode_is_left_after_any_error),
-	CASE_ON(scene, unknown_part_gets_the_time_of_the_slowest),
+	CASE_ON(scene, unnamed_part_gets_the_id_wait_of_the_slowest_part),
 	CASE_ON(scene, continuation_code_becomes_part_of_the_id),
-	CASE_ON(scene, hub_of_zeros_is_asked_after_a_while),
-	CASE_ON(scene, content_that_differs_anywhere_is_no_busy_hub),
-	CASE_ON(scene, read_longer_than_programmer_takes_is_split),
+	CASE_ON(scene, hub_that_reads_zeros_gets_time_to_become_ready),
+	CASE_ON(scene, hub_that_reads_another_byte_is_not_waited_for),
+	CASE_ON(scene, read_longer_than_a_transfer_is_split),
 };
 
 RUN_CASES(tests)

@@ -47,17 +47,16 @@ static void command(struct part_bench *bench, uint8_t opcode)
 	write_cycle(bench, base(bench) + 0x5555, opcode);
 }
 
-/* Takes back what was to be written: `image` is again what the part held at the start. */
-static void forget_write(struct part_bench *bench)
+/* Makes `image` equal to the content that the part had at the start. */
+static void restore_image(struct part_bench *bench)
 {
 	part_bench_noise(bench->image, bench->size_bytes, 1);
 }
 
 static void assert_found(struct part_bench *bench, const char *wanted, const char *name)
 {
-	assert_int_equal(flash_probe(&bench->flash, chip_lists, wanted, false), 0);
+	part_bench_find(bench, wanted);
 	assert_string_equal(bench->flash.chip->name, name);
-	assert_int_equal(flash_open(&bench->flash), 0);
 }
 
 /* Reads the whole part and compares it. */
@@ -82,7 +81,9 @@ struct named_part {
 	const char *name;
 };
 
-/* First parts with pages; from FIRST_ERASED on each has a block to erase, the last ones have locks.
+/*
+ * The first PAGED_PARTS are written by pages, and the others have a block erase. Those from
+ * FIRST_LOCKABLE on have block locks.
  */
 static const struct named_part parts[] = {
 	{"AT29C020", "AT29C020"},
@@ -103,12 +104,11 @@ static const struct named_part parts[] = {
 
 #define PARTS COUNT(parts)
 #define PAGED_PARTS 5
-#define FIRST_ERASED (PAGED_PARTS + 1)
 #define FIRST_LOCKABLE (PARTS - 3)
 #define JEDEC_PARTS (PARTS - 2) /* the others are firmware hubs */
 
-/* The part gets the queries of all methods, also of those that it does not understand. */
-static void unnamed_part_is_found_and_left_as_it_was(struct part_bench *bench)
+/* The part gets the queries of all methods, even if it does not know them. */
+static void unnamed_part_is_found_and_keeps_its_content(struct part_bench *bench)
 {
 	for (size_t i = 0; i < PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "max");
@@ -118,8 +118,8 @@ static void unnamed_part_is_found_and_left_as_it_was(struct part_bench *bench)
 	}
 }
 
-/* For a part that is given by name, the driver need not wait as for the slowest one. */
-static void named_part_is_asked_at_its_own_pace(struct part_bench *bench)
+/* Without a name, the driver must wait as long as the slowest part needs. */
+static void named_part_gets_its_own_id_wait(struct part_bench *bench)
 {
 	part_bench_start(bench, "SST39SF040", "typ");
 	assert_found(bench, "SST39SF040", "SST39SF040");
@@ -141,7 +141,7 @@ static void enter_id_mode(struct part_bench *bench, const char *part)
 	assert_int_not_equal(read_cycle(bench, base(bench)), bench->image[0]);
 }
 
-static void id_mode_left_by_an_earlier_session_is_ended(struct part_bench *bench)
+static void id_mode_of_an_earlier_session_is_left(struct part_bench *bench)
 {
 	for (size_t i = 0; i < JEDEC_PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "typ");
@@ -151,7 +151,7 @@ static void id_mode_left_by_an_earlier_session_is_ended(struct part_bench *bench
 	}
 }
 
-static void firmware_hub_left_in_id_mode_is_read(struct part_bench *bench)
+static void firmware_hub_found_in_id_mode_is_read(struct part_bench *bench)
 {
 	for (size_t i = JEDEC_PARTS; i < PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "typ");
@@ -162,7 +162,7 @@ static void firmware_hub_left_in_id_mode_is_read(struct part_bench *bench)
 	}
 }
 
-/* Begins an erase, as a session that is cut off right after that. */
+/* Begins an erase and stops, like a session that was interrupted. */
 static void begin_erase(struct part_bench *bench, size_t which)
 {
 	if (which >= FIRST_LOCKABLE)
@@ -180,7 +180,7 @@ static void begin_erase(struct part_bench *bench, size_t which)
 
 static void erase_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 {
-	for (size_t i = FIRST_ERASED; i < PARTS; i++) {
+	for (size_t i = PAGED_PARTS; i < PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "max");
 		begin_erase(bench, i);
 		assert_found(bench, parts[i].name, parts[i].name);
@@ -188,7 +188,6 @@ static void erase_of_an_earlier_session_is_waited_for(struct part_bench *bench)
 	}
 }
 
-/* Compares the part's lock registers, which it reads over the bus. */
 static void assert_locks(struct part_bench *bench, const uint8_t *expected)
 {
 	for (uint32_t block = 0; block < 8; block++)
@@ -207,7 +206,7 @@ static void start_with_locks(
 
 static const struct named_part *const lockable = &parts[FIRST_LOCKABLE];
 
-static void block_locks_are_lifted_for_a_write_and_put_back(struct part_bench *bench)
+static void block_locks_are_lifted_for_a_write_and_restored(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {1, 0, 1, 0, 0, 1, 1, 3};
 
@@ -230,14 +229,14 @@ static void block_that_is_locked_down_is_refused(struct part_bench *bench)
 		assert_int_equal(write_block(bench, 2, false), -EPERM);
 		assert_true(logged(&bench->captured, "0x020000 stays locked"));
 		assert_true(logged(&bench->captured, "locked down until the next reset"));
-		forget_write(bench);
+		restore_image(bench);
 		part_bench_assert_holds_image(bench);
 		assert_int_equal(flash_close(&bench->flash), 0);
 		assert_locks(bench, locks);
 	}
 }
 
-/* With force, a hub reports that it refused; for the other part, verification finds it out. */
+/* With force, a hub reports the refusal; the other part does not, but verification fails. */
 static void write_into_a_locked_down_block_fails_at_once(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 0, 3, 0, 0, 0, 0, 0};
@@ -257,15 +256,15 @@ static void write_into_a_locked_down_block_fails_at_once(struct part_bench *benc
 		assert_true(logged(&bench->captured, expected[i].message));
 		assert_false(logged(&bench->captured, "still busy"));
 		/* The part reads its array again, and has no error left. */
-		forget_write(bench);
+		restore_image(bench);
 		part_bench_assert_holds_image(bench);
 		assert_readable(bench);
 		assert_int_equal(write_block(bench, 3, true), 0);
 	}
 }
 
-/* Bytes that a write cannot read would be lost with the erase. */
-static void read_locked_block_is_opened_and_closed_again(struct part_bench *bench)
+/* A write must read a block before its erase, or the bytes around the range are lost. */
+static void read_lock_is_lifted_and_restored(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 4, 5, 0, 0, 0, 0, 0};
 
@@ -277,8 +276,7 @@ static void read_locked_block_is_opened_and_closed_again(struct part_bench *benc
 	}
 }
 
-static void read_lock_that_cannot_be_lifted_is_reported_when_the_part_is_opened(
-	struct part_bench *bench)
+static void read_lock_that_stays_is_reported_at_opening(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 6, 0, 0, 0, 0, 0, 0};
 
@@ -286,8 +284,8 @@ static void read_lock_that_cannot_be_lifted_is_reported_when_the_part_is_opened(
 	assert_true(logged(&bench->captured, "0x010000 stays locked (register 0x06); going on.\n"));
 }
 
-/* Verification follows the write and reads the block, so its read lock stays open until close. */
-static void block_locked_for_both_stays_readable_after_a_write(struct part_bench *bench)
+/* Verification reads the block after the write. */
+static void read_lock_stays_lifted_after_a_write_until_close(struct part_bench *bench)
 {
 	static const uint8_t locks[] = {0, 4, 5, 0, 0, 0, 0, 0};
 	static const uint8_t written[] = {0, 0, 1, 0, 0, 0, 0, 0};
@@ -301,7 +299,7 @@ static void block_locked_for_both_stays_readable_after_a_write(struct part_bench
 	}
 }
 
-static void page_that_the_programmer_cannot_send_at_once_is_refused(struct part_bench *bench)
+static void page_larger_than_the_operation_buffer_is_refused(struct part_bench *bench)
 {
 	for (size_t i = 0; i < PAGED_PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "typ");
@@ -309,7 +307,7 @@ static void page_that_the_programmer_cannot_send_at_once_is_refused(struct part_
 		bench->part->burst_bytes_max = bench->flash.chip->page_bytes - 1;
 		assert_int_equal(write_block(bench, 0, false), -EOPNOTSUPP);
 		assert_true(logged(&bench->captured, "larger operation buffer"));
-		forget_write(bench);
+		restore_image(bench);
 		part_bench_assert_holds_image(bench);
 		bench->part->burst_bytes_max = bench->flash.chip->page_bytes;
 		assert_int_equal(write_block(bench, 0, false), 0);
@@ -317,8 +315,8 @@ static void page_that_the_programmer_cannot_send_at_once_is_refused(struct part_
 	}
 }
 
-/* The part is faster than any real one: only the load window separates two pages. */
-static void page_write_that_takes_no_time_is_not_taken_for_done_too_early(struct part_bench *bench)
+/* At this corner, writes take no time, so only the load window separates two pages. */
+static void fast_part_gets_no_second_page_in_the_load_window(struct part_bench *bench)
 {
 	for (size_t i = 0; i < PAGED_PARTS; i++) {
 		part_bench_start(bench, parts[i].part, "zero");
@@ -329,19 +327,19 @@ static void page_write_that_takes_no_time_is_not_taken_for_done_too_early(struct
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(part_bench, unnamed_part_is_found_and_left_as_it_was),
-	CASE_ON(part_bench, named_part_is_asked_at_its_own_pace),
-	CASE_ON(part_bench, id_mode_left_by_an_earlier_session_is_ended),
-	CASE_ON(part_bench, firmware_hub_left_in_id_mode_is_read),
+	CASE_ON(part_bench, unnamed_part_is_found_and_keeps_its_content),
+	CASE_ON(part_bench, named_part_gets_its_own_id_wait),
+	CASE_ON(part_bench, id_mode_of_an_earlier_session_is_left),
+	CASE_ON(part_bench, firmware_hub_found_in_id_mode_is_read),
 	CASE_ON(part_bench, erase_of_an_earlier_session_is_waited_for),
-	CASE_ON(part_bench, block_locks_are_lifted_for_a_write_and_put_back),
+	CASE_ON(part_bench, block_locks_are_lifted_for_a_write_and_restored),
 	CASE_ON(part_bench, block_that_is_locked_down_is_refused),
 	CASE_ON(part_bench, write_into_a_locked_down_block_fails_at_once),
-	CASE_ON(part_bench, read_locked_block_is_opened_and_closed_again),
-	CASE_ON(part_bench, read_lock_that_cannot_be_lifted_is_reported_when_the_part_is_opened),
-	CASE_ON(part_bench, block_locked_for_both_stays_readable_after_a_write),
-	CASE_ON(part_bench, page_that_the_programmer_cannot_send_at_once_is_refused),
-	CASE_ON(part_bench, page_write_that_takes_no_time_is_not_taken_for_done_too_early),
+	CASE_ON(part_bench, read_lock_is_lifted_and_restored),
+	CASE_ON(part_bench, read_lock_that_stays_is_reported_at_opening),
+	CASE_ON(part_bench, read_lock_stays_lifted_after_a_write_until_close),
+	CASE_ON(part_bench, page_larger_than_the_operation_buffer_is_refused),
+	CASE_ON(part_bench, fast_part_gets_no_second_page_in_the_load_window),
 };
 
 RUN_CASES(tests)

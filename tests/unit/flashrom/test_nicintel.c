@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A network card with a boot ROM: the search for it, and the writes to its registers. */
 #include <errno.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "programmers.h"
-
-#define PATH_BYTES 128
 
 struct card {
 	uint8_t control[64];
@@ -44,13 +38,13 @@ static void detach(struct card *card)
 
 FIXTURE(card, attach, detach);
 
-static void part_may_be_written_to_while_it_is_attached(struct card *card)
+static void flash_writes_are_enabled_while_attached(struct card *card)
 {
 	assert_int_equal(card->control[0x0C], 1);
 	assert_int_equal(card->control[0x0D], 0);
 }
 
-static void last_byte_of_the_bus_is_the_last_of_the_window(struct card *card)
+static void end_of_the_bus_is_the_end_of_the_window(struct card *card)
 {
 	uint8_t read[2];
 
@@ -63,35 +57,33 @@ static void last_byte_of_the_bus_is_the_last_of_the_window(struct card *card)
 	assert_memory_equal(read, ((const uint8_t[]){0x11, 0x22}), sizeof(read));
 }
 
-static void parallel_parts_alone_are_reached_and_no_larger_ones(struct card *card)
+static void only_parallel_parts_up_to_the_window_are_supported(struct card *card)
 {
 	assert_int_equal(card->programmer->buses, BUS_PARALLEL);
 	assert_int_equal(card->programmer->size_bytes_max, NICINTEL_WINDOW_BYTES);
 }
 
-static void write_text(const char *folder, const char *name, const char *text)
-{
-	char path[PATH_BYTES];
-	FILE *out;
+FIXTURE(folder, folder_create, folder_destroy);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	out = fopen(path, "w");
-	if (!out)
-		abort();
-	assert_true(fputs(text, out) >= 0);
-	fclose(out);
+static void write_file(
+	const struct folder *devices, const char *device, const char *name, const char *text)
+{
+	char path[FOLDER_FILE_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", device, name);
+	folder_write(devices, path, text);
 }
 
-static void add_device(const char *devices, const char *name, const char *vendor, const char *id,
-	const char *regions)
+static void add_device(const struct folder *devices, const char *device, const char *vendor,
+	const char *id, const char *regions)
 {
-	char folder[PATH_BYTES];
+	char path[FOLDER_FILE_BYTES];
 
-	snprintf(folder, sizeof(folder), "%s/%s", devices, name);
-	assert_int_equal(mkdir(folder, 0755), 0);
-	write_text(folder, "vendor", vendor);
-	write_text(folder, "device", id);
-	write_text(folder, "resource", regions);
+	folder_file(devices, device, path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	write_file(devices, device, "vendor", vendor);
+	write_file(devices, device, "device", id);
+	write_file(devices, device, "resource", regions);
 }
 
 #define REGIONS                                                                                    \
@@ -99,56 +91,37 @@ static void add_device(const char *devices, const char *name, const char *vendor
 	"0x000000000000c000 0x000000000000c03f 0x0000000000040101\n"                               \
 	"0x00000000feb80000 0x00000000feb9ffff 0x0000000000040200\n"
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+static void card_is_found_among_others(struct folder *devices)
 {
-	(void)status;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
-
-static void remove_devices(const char *devices)
-{
-	assert_int_equal(nftw(devices, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
-
-static void card_is_found_among_others(void)
-{
-	char devices[] = "/tmp/rig-nicintel-XXXXXX";
 	struct nicintel_card card;
 
-	assert_non_null(mkdtemp(devices));
-	assert_int_equal(nicintel_find(devices, &card), -ENODEV);
+	assert_int_equal(nicintel_find(devices->path, &card), -ENODEV);
 	add_device(devices, "0000:00:00.0", "0x8086\n", "0x1237\n", REGIONS);
 	add_device(devices, "0000:00:01.0", "0x10ec\n", "0x1209\n", REGIONS);
-	assert_int_equal(nicintel_find(devices, &card), -ENODEV);
+	assert_int_equal(nicintel_find(devices->path, &card), -ENODEV);
 	add_device(devices, "0000:00:10.0", "0x8086\n", "0x1209\n", REGIONS);
-	assert_int_equal(nicintel_find(devices, &card), 0);
+	assert_int_equal(nicintel_find(devices->path, &card), 0);
 	assert_int_equal(card.control, 0xFEBC0000);
 	assert_int_equal(card.flash, 0xFEB80000);
-	remove_devices(devices);
 }
 
-static void card_without_addresses_is_not_found(void)
+static void card_without_addresses_is_not_found(struct folder *devices)
 {
-	char devices[] = "/tmp/rig-nicintel-XXXXXX";
 	struct nicintel_card card;
 
-	assert_non_null(mkdtemp(devices));
 	add_device(devices, "0000:00:10.0", "0x8086\n", "0x1229\n",
 		"0x0 0x0 0x0\n0x0 0x0 0x0\n0x0 0x0 0x0\n");
 	add_device(devices, "0000:00:11.0", "0x8086\n", "0x1229\n", "");
-	assert_int_equal(nicintel_find(devices, &card), -ENODEV);
+	assert_int_equal(nicintel_find(devices->path, &card), -ENODEV);
 	assert_int_equal(nicintel_find("/tmp/rig-there-is-none", &card), -ENODEV);
-	remove_devices(devices);
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(card, part_may_be_written_to_while_it_is_attached),
-	CASE_ON(card, last_byte_of_the_bus_is_the_last_of_the_window),
-	CASE_ON(card, parallel_parts_alone_are_reached_and_no_larger_ones),
-	CASE(card_is_found_among_others),
-	CASE(card_without_addresses_is_not_found),
+	CASE_ON(card, flash_writes_are_enabled_while_attached),
+	CASE_ON(card, end_of_the_bus_is_the_end_of_the_window),
+	CASE_ON(card, only_parallel_parts_up_to_the_window_are_supported),
+	CASE_ON(folder, card_is_found_among_others),
+	CASE_ON(folder, card_without_addresses_is_not_found),
 };
 
 RUN_CASES(tests)

@@ -26,9 +26,9 @@ struct card {
 	bool refuses;
 	unsigned int requested_reads;
 	unsigned int bits; /* since chip select fell */
-	uint8_t heard[BYTES];
+	uint8_t received[BYTES];
 	uint64_t changed_us;       /* when clock or chip select changed */
-	uint64_t shortest_us;      /* the shortest time between two such moments */
+	uint64_t shortest_us;      /* the shortest time between two such changes */
 	unsigned int select_count; /* the number of times that chip select fell */
 	unsigned int unmap_count;
 	struct programmer *programmer;
@@ -54,9 +54,9 @@ static uint32_t read_register(void *context, size_t at)
 
 static void take_bit(struct card *card)
 {
-	uint8_t *heard = &card->heard[card->bits / 8];
+	uint8_t *received = &card->received[card->bits / 8];
 
-	*heard = (uint8_t)(*heard << 1 | (card->fla & OUT ? 1 : 0));
+	*received = (uint8_t)(*received << 1 | (card->fla & OUT ? 1 : 0));
 	card->bits++;
 }
 
@@ -128,36 +128,36 @@ static int send(struct card *card, uint8_t *rx, size_t rx_bytes)
 	return card->programmer->ops->spi_command(card->programmer, tx, sizeof(tx), rx, rx_bytes);
 }
 
-static void part_may_be_written_to_while_it_is_attached(struct card *card)
+static void flash_writes_are_enabled_while_attached(struct card *card)
 {
 	assert_int_equal(card->eecd, 0x120);
 	assert_int_equal(card->programmer->buses, BUS_SPI);
 }
 
-static void command_goes_out_and_its_answer_comes_back(struct card *card)
+static void command_is_sent_and_its_answer_is_received(struct card *card)
 {
 	uint8_t rx[2];
 
 	assert_int_equal(send(card, rx, sizeof(rx)), 0);
-	assert_memory_equal(card->heard, ((const uint8_t[]){0x9F, 0x01, 0, 0}), 4);
+	assert_memory_equal(card->received, ((const uint8_t[]){0x9F, 0x01, 0, 0}), 4);
 	assert_memory_equal(rx, ((const uint8_t[]){0xA2, 0xA3}), 2);
 	assert_int_equal(card->select_count, 1);
 	assert_int_equal(card->bits, 32);
 }
 
-static void bus_is_the_cards_again_after_a_command(struct card *card)
+static void bus_is_released_after_a_command(struct card *card)
 {
 	assert_int_equal(send(card, NULL, 0), 0);
 	assert_int_equal(card->fla, DESELECT);
 }
 
-static void half_a_period_lasts_a_microsecond(struct card *card)
+static void half_a_clock_period_lasts_a_microsecond(struct card *card)
 {
 	assert_int_equal(send(card, NULL, 0), 0);
 	assert_int_equal(card->shortest_us, 1);
 }
 
-static void card_that_keeps_the_bus_is_given_up_after_a_second(struct card *card)
+static void request_for_the_bus_times_out_after_a_second(struct card *card)
 {
 	card->refuses = true;
 	assert_int_equal(send(card, NULL, 0), -ETIMEDOUT);
@@ -167,11 +167,11 @@ static void card_that_keeps_the_bus_is_given_up_after_a_second(struct card *card
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(card, part_may_be_written_to_while_it_is_attached),
-	CASE_ON(card, command_goes_out_and_its_answer_comes_back),
-	CASE_ON(card, bus_is_the_cards_again_after_a_command),
-	CASE_ON(card, half_a_period_lasts_a_microsecond),
-	CASE_ON(card, card_that_keeps_the_bus_is_given_up_after_a_second),
+	CASE_ON(card, flash_writes_are_enabled_while_attached),
+	CASE_ON(card, command_is_sent_and_its_answer_is_received),
+	CASE_ON(card, bus_is_released_after_a_command),
+	CASE_ON(card, half_a_clock_period_lasts_a_microsecond),
+	CASE_ON(card, request_for_the_bus_times_out_after_a_second),
 };
 
 RUN_CASES(tests)

@@ -9,7 +9,7 @@
 
 static struct captured_log captured;
 
-/* Parses a command line without the program's name. Blanks separate its words. */
+/* Parses a command line without the program's name. Spaces separate its words. */
 static int parse(const char *line, struct options *options)
 {
 	static char words[256];
@@ -54,12 +54,13 @@ static void short_and_long_names_mean_the_same(void)
 	assert_true(full.force && brief.force);
 }
 
-static void values_of_a_line_reach_their_fields(void)
+static void values_are_stored_in_their_fields(void)
 {
-	const struct options options = parsed("-p x -w f -l m -i a -i b");
+	const struct options options = parsed("-p x -w f -l m -i a -i b --flash-contents old");
 
 	assert_string_equal(options.file, "f");
 	assert_string_equal(options.includes[1].name, "b");
+	assert_string_equal(options.held_file, "old");
 }
 
 static void defaults_verify_and_ask_for_realtime(void)
@@ -71,7 +72,7 @@ static void defaults_verify_and_ask_for_realtime(void)
 	assert_false(parsed("-p x --no-realtime").realtime);
 }
 
-static void operation_is_the_one_of_the_line(void)
+static void option_selects_the_operation(void)
 {
 	static const struct {
 		const char *line;
@@ -102,7 +103,7 @@ static void operation_is_the_one_of_the_line(void)
 	}
 }
 
-static void files_of_all_regions_make_that_of_the_chip_needless(void)
+static void file_of_the_chip_is_optional_if_every_region_has_one(void)
 {
 	struct options options = parsed("-p x -w -l m -i a:fa -i b:/dir/fb");
 
@@ -114,12 +115,7 @@ static void files_of_all_regions_make_that_of_the_chip_needless(void)
 	assert_null(options.includes[1].file);
 }
 
-static void contents_known_beforehand_are_taken_for_a_write(void)
-{
-	assert_string_equal(parsed("-p x -w f --flash-contents old").held_file, "old");
-}
-
-static void line_that_makes_no_sense_is_refused_with_its_remedy(void)
+static void invalid_line_is_refused_with_a_remedy(void)
 {
 	static const struct {
 		const char *line, *message;
@@ -164,12 +160,11 @@ static void line_that_makes_no_sense_is_refused_with_its_remedy(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(short_and_long_names_mean_the_same),
-	CASE(values_of_a_line_reach_their_fields),
+	CASE(values_are_stored_in_their_fields),
 	CASE(defaults_verify_and_ask_for_realtime),
-	CASE(operation_is_the_one_of_the_line),
-	CASE(files_of_all_regions_make_that_of_the_chip_needless),
-	CASE(contents_known_beforehand_are_taken_for_a_write),
-	CASE(line_that_makes_no_sense_is_refused_with_its_remedy),
+	CASE(option_selects_the_operation),
+	CASE(file_of_the_chip_is_optional_if_every_region_has_one),
+	CASE(invalid_line_is_refused_with_a_remedy),
 };
 
 RUN_CASES(tests)

@@ -21,7 +21,7 @@ struct scene {
  * Contents of a part, in memory that all cases share, because megabytes are slow to fill. Between
  * cases `before` and `image` are equal.
  */
-static uint8_t *before, *image, *held;
+static uint8_t *before, *image, *read_content;
 
 /* Returns the name of the part in the driver's table. */
 static const char *driver_name(const struct dummy_part *part)
@@ -34,8 +34,8 @@ static const char *driver_name(const struct dummy_part *part)
 }
 
 /*
- * Chooses both ends of the part. The first one lacks a page, so that it is not whole blocks; the
- * last one is beyond 16 MiB if the part is.
+ * Chooses both ends of the part. The first range begins after the first page, so that it is not
+ * made of whole blocks. The last range is beyond 16 MiB if the part is larger.
  */
 static void choose_ranges(struct scene *scene, const struct dummy_part *part)
 {
@@ -60,8 +60,8 @@ static void start(struct scene *scene, const struct dummy_part *part, const char
 
 static void assert_content(struct scene *scene, const uint8_t *expected)
 {
-	dummy_content_read(scene->bench.part, held);
-	part_bench_assert_same(held, expected, scene->bench.size_bytes);
+	dummy_content_read(scene->bench.part, read_content);
+	part_bench_assert_same(read_content, expected, scene->bench.size_bytes);
 }
 
 static void stop(struct scene *scene)
@@ -88,15 +88,16 @@ static void fill_ranges(struct scene *scene, uint32_t seed)
 
 static void read_back(struct scene *scene)
 {
-	assert_int_equal(flash_read(&scene->bench.flash, scene->selection, held), 0);
+	assert_int_equal(flash_read(&scene->bench.flash, scene->selection, read_content), 0);
 	for (size_t i = 0; i < scene->selection.count; i++) {
 		const struct range range = scene->ranges[i];
 
-		part_bench_assert_same(held + range.start, image + range.start, range_bytes(range));
+		part_bench_assert_same(
+			read_content + range.start, image + range.start, range_bytes(range));
 	}
 }
 
-static void every_job(const struct dummy_part *part, const char *corner)
+static void run_jobs(const struct dummy_part *part, const char *corner)
 {
 	struct scene scene;
 
@@ -122,10 +123,10 @@ static void jobs_at_every_corner_break_no_rule(void **state)
 	static const char *const corners[] = {"min", "typ", "max"};
 
 	for (size_t i = 0; i < COUNT(corners); i++)
-		every_job(part, corners[i]);
+		run_jobs(part, corners[i]);
 }
 
-static void *room(uint32_t size_bytes)
+static void *allocate(uint32_t size_bytes)
 {
 	void *made = malloc(size_bytes);
 
@@ -142,9 +143,9 @@ static int set_up(void **state)
 	(void)state;
 	for (size_t i = 0; dummy_part_at(i, &part); i++)
 		most = part.size_bytes > most ? part.size_bytes : most;
-	before = room(most);
-	image = room(most);
-	held = room(most);
+	before = allocate(most);
+	image = allocate(most);
+	read_content = allocate(most);
 	part_bench_noise(before, most, 1);
 	memcpy(image, before, most);
 	return 0;
@@ -155,7 +156,7 @@ static int tear_down(void **state)
 	(void)state;
 	free(before);
 	free(image);
-	free(held);
+	free(read_content);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each build of flashrom/past_mistakes/ is wrong in its own way only. */
+/* Each build of flashrom/past_mistakes/ has its mistake and no other. */
 #include <errno.h>
 #include <time.h>
 
@@ -172,29 +172,29 @@ static void machine_start(enum hazard hazard, uint64_t wait_us)
 	machine.slept_ns = 0;
 }
 
-/* The quality of a wait. A correct layer would be RIGHT in each case. */
-enum kept {
+/* The quality of a wait. A correct delay layer would be RIGHT in each case. */
+enum outcome {
 	RIGHT,  /* never early, at most 6 % late, and cheap */
-	HUNGRY, /* in time, but it polls where it should sleep */
-	POLITE, /* in time, but it sleeps where it should poll */
-	SHORT,
+	POLLED, /* in time, but it polled where it should sleep */
+	SLEPT,  /* in time, but it slept where it should poll */
+	EARLY,
 	LATE,
 };
 
 #define SLEEP_US_MIN 100
 #define LATE_PERCENT_MAX 106 /* a calibrated loop rounds up */
 
-static enum kept judge(unsigned int usecs, uint64_t took_ns)
+static enum outcome judge(unsigned int usecs, uint64_t took_ns)
 {
 	const bool slept = machine.slept_ns > 0;
 
 	if (took_ns < (uint64_t)usecs * 1000)
-		return SHORT;
+		return EARLY;
 	if (took_ns > (uint64_t)usecs * 10 * LATE_PERCENT_MAX + 2 * machine.reading_ns)
 		return LATE;
 	if (slept == (usecs >= SLEEP_US_MIN))
 		return RIGHT;
-	return slept ? POLITE : HUNGRY;
+	return slept ? SLEPT : POLLED;
 }
 
 struct scene {
@@ -202,82 +202,82 @@ struct scene {
 	void (*delay)(unsigned int usecs);
 	enum hazard hazard;
 	unsigned int usecs;
-	enum kept kept;
+	enum outcome outcome;
 };
 
 #define SCENE(name, ...) {#name, delay_##name, __VA_ARGS__}
 
 static const struct scene scenes[] = {
 	SCENE(busy_threshold_100ms, CALM, 10, RIGHT),
-	SCENE(busy_threshold_100ms, CALM, 100, HUNGRY),
-	SCENE(busy_threshold_100ms, CALM, 100000, HUNGRY),
+	SCENE(busy_threshold_100ms, CALM, 100, POLLED),
+	SCENE(busy_threshold_100ms, CALM, 100000, POLLED),
 	SCENE(busy_threshold_100ms, CALM, 100001, RIGHT),
 	SCENE(busy_threshold_100ms, SIGNAL, 5000000, RIGHT),
 	SCENE(busy_threshold_1s, CALM, 10, RIGHT),
-	SCENE(busy_threshold_1s, CALM, 1000000, HUNGRY),
+	SCENE(busy_threshold_1s, CALM, 1000000, POLLED),
 	SCENE(busy_threshold_1s, CALM, 1000001, RIGHT),
 	SCENE(busy_threshold_1s, SIGNAL, 5000000, RIGHT),
 
 	SCENE(calibrated_loop, CALM, 10, RIGHT),
-	SCENE(calibrated_loop, CALM, 5000000, HUNGRY),
-	SCENE(calibrated_loop, CLOCK_FORWARD, 400000, HUNGRY),
-	SCENE(calibrated_loop, FASTER_CPU, 10, SHORT),
-	SCENE(calibrated_loop, FASTER_CPU, 5000000, SHORT),
+	SCENE(calibrated_loop, CALM, 5000000, POLLED),
+	SCENE(calibrated_loop, CLOCK_FORWARD, 400000, POLLED),
+	SCENE(calibrated_loop, FASTER_CPU, 10, EARLY),
+	SCENE(calibrated_loop, FASTER_CPU, 5000000, EARLY),
 	SCENE(doubling_calibration_2003, CALM, 10, LATE),
 	SCENE(doubling_calibration_2003, CALM, 5000000, LATE),
-	SCENE(doubling_calibration_2003, FASTER_CPU, 10, SHORT),
+	SCENE(doubling_calibration_2003, FASTER_CPU, 10, EARLY),
 
 	SCENE(trusting_getres, CALM, 10, RIGHT),
 	SCENE(trusting_getres, CALM, 5000000, RIGHT),
 	SCENE(trusting_getres, FASTER_CPU, 5000000, RIGHT),
 	SCENE(trusting_getres, SIGNAL, 5000000, RIGHT),
 	SCENE(trusting_getres, COARSE_CLAIM, 10, RIGHT),
-	SCENE(trusting_getres, COARSE_CLAIM, 5000000, HUNGRY),
-	SCENE(trusting_getres, COARSE_CLAIM_FASTER_CPU, 10, SHORT),
-	SCENE(trusting_getres, COARSE_CLAIM_FASTER_CPU, 5000000, SHORT),
+	SCENE(trusting_getres, COARSE_CLAIM, 5000000, POLLED),
+	SCENE(trusting_getres, COARSE_CLAIM_FASTER_CPU, 10, EARLY),
+	SCENE(trusting_getres, COARSE_CLAIM_FASTER_CPU, 5000000, EARLY),
 
 	SCENE(eintr_ignored, CALM, 10, RIGHT),
 	SCENE(eintr_ignored, CALM, 5000000, RIGHT),
 	SCENE(eintr_ignored, SIGNAL, 10, RIGHT),
-	SCENE(eintr_ignored, SIGNAL, 100, SHORT),
-	SCENE(eintr_ignored, SIGNAL, 1000000, SHORT),
+	SCENE(eintr_ignored, SIGNAL, 100, EARLY),
+	SCENE(eintr_ignored, SIGNAL, 1000000, EARLY),
 	SCENE(eintr_ignored, CLOCK_FORWARD, 400000, RIGHT),
 
 	SCENE(wrap_32bit, CALM, 10, RIGHT),
 	SCENE(wrap_32bit, CALM, 4294967, RIGHT),
-	SCENE(wrap_32bit, CALM, 4294968, SHORT),
-	SCENE(wrap_32bit, CALM, 20000000, SHORT),
+	SCENE(wrap_32bit, CALM, 4294968, EARLY),
+	SCENE(wrap_32bit, CALM, 20000000, EARLY),
 	SCENE(wrap_32bit, SIGNAL, 1000000, RIGHT),
 
 	SCENE(wall_clock, CALM, 10, RIGHT),
 	SCENE(wall_clock, CALM, 5000000, RIGHT),
 	SCENE(wall_clock, SIGNAL, 5000000, RIGHT),
-	SCENE(wall_clock, CLOCK_FORWARD, 10, SHORT),
-	SCENE(wall_clock, CLOCK_FORWARD, 400000, SHORT),
+	SCENE(wall_clock, CLOCK_FORWARD, 10, EARLY),
+	SCENE(wall_clock, CLOCK_FORWARD, 400000, EARLY),
 	SCENE(wall_clock, CLOCK_BACK, 400000, LATE),
 
 	SCENE(us_ms_slip, CALM, 10, LATE),
 	SCENE(us_ms_slip, CALM, 5000000, LATE),
-	SCENE(ms_us_slip, CALM, 10, SHORT),
-	SCENE(ms_us_slip, CALM, 5000000, SHORT),
+	SCENE(ms_us_slip, CALM, 10, EARLY),
+	SCENE(ms_us_slip, CALM, 5000000, EARLY),
 
-	SCENE(two_percent_short, CALM, 1000, SHORT),
-	SCENE(two_percent_short, CALM, 5000000, SHORT),
+	SCENE(two_percent_short, CALM, 1000, EARLY),
+	SCENE(two_percent_short, CALM, 5000000, EARLY),
 
-	SCENE(threshold_turned_round, CALM, 10, POLITE),
-	SCENE(threshold_turned_round, CALM, 101, HUNGRY),
-	SCENE(threshold_turned_round, CALM, 5000000, HUNGRY),
-	SCENE(threshold_turned_round, SIGNAL, 10, POLITE),
+	SCENE(threshold_turned_round, CALM, 10, SLEPT),
+	SCENE(threshold_turned_round, CALM, 101, POLLED),
+	SCENE(threshold_turned_round, CALM, 5000000, POLLED),
+	SCENE(threshold_turned_round, SIGNAL, 10, SLEPT),
 
 	SCENE(seconds_dropped, CALM, 10, RIGHT),
 	SCENE(seconds_dropped, CALM, 999999, RIGHT),
-	SCENE(seconds_dropped, CALM, 1000000, SHORT),
-	SCENE(seconds_dropped, CALM, 2000000, SHORT),
-	SCENE(seconds_dropped, CALM, 5000001, SHORT),
+	SCENE(seconds_dropped, CALM, 1000000, EARLY),
+	SCENE(seconds_dropped, CALM, 2000000, EARLY),
+	SCENE(seconds_dropped, CALM, 5000001, EARLY),
 	SCENE(seconds_dropped, SIGNAL, 999999, RIGHT),
 };
 
-static uint64_t play(const struct scene *scene)
+static uint64_t run_scene(const struct scene *scene)
 {
 	uint64_t start_ns;
 
@@ -287,43 +287,43 @@ static uint64_t play(const struct scene *scene)
 	return machine.now_ns - start_ns;
 }
 
-static void each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else(void)
+static void each_mistake_shows_in_its_hazards_only(void)
 {
 	for (size_t i = 0; i < COUNT(scenes); i++) {
-		const uint64_t took_ns = play(&scenes[i]);
-		const enum kept kept = judge(scenes[i].usecs, took_ns);
+		const uint64_t took_ns = run_scene(&scenes[i]);
+		const enum outcome outcome = judge(scenes[i].usecs, took_ns);
 
-		if (kept != scenes[i].kept)
+		if (outcome != scenes[i].outcome)
 			print_message("%s(%u) in hazard %d took %llu ns\n", scenes[i].mistake,
 				scenes[i].usecs, scenes[i].hazard, (unsigned long long)took_ns);
-		assert_int_equal(kept, scenes[i].kept);
+		assert_int_equal(outcome, scenes[i].outcome);
 	}
 }
 
-static void two_percent_are_two_percent(void)
+static void two_percent_short_is_early_by_two_percent(void)
 {
-	const struct scene scene = SCENE(two_percent_short, CALM, 1000000, SHORT);
+	const struct scene scene = SCENE(two_percent_short, CALM, 1000000, EARLY);
 
-	assert_in_range(play(&scene), 980000000, 980000000 + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&scene), 980000000, 980000000 + 2 * machine.reading_ns);
 }
 
 static void doubled_calibration_waits_twice_as_long(void)
 {
 	const struct scene scene = SCENE(doubling_calibration_2003, CALM, 1000000, LATE);
 
-	assert_in_range(play(&scene), 1900000000, 2000000000);
+	assert_in_range(run_scene(&scene), 1900000000, 2000000000);
 }
 
-static void slips_are_of_three_digits(void)
+static void unit_slips_are_wrong_by_a_factor_of_1000(void)
 {
 	const struct scene up = SCENE(us_ms_slip, CALM, 3000, LATE);
-	const struct scene down = SCENE(ms_us_slip, CALM, 3000, SHORT);
+	const struct scene down = SCENE(ms_us_slip, CALM, 3000, EARLY);
 
-	assert_in_range(play(&up), 3 * NS_PER_S, 3 * NS_PER_S + 2 * machine.reading_ns);
-	assert_in_range(play(&down), 3000, 3000 + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&up), 3 * NS_PER_S, 3 * NS_PER_S + 2 * machine.reading_ns);
+	assert_in_range(run_scene(&down), 3000, 3000 + 2 * machine.reading_ns);
 }
 
-/* A programmer that buffers its commands, and a record of flushes and waits. */
+/* A programmer that buffers its commands, and records flushes and waits. */
 struct buffered {
 	struct programmer programmer; /* must be the first field */
 	bool flushed;
@@ -360,7 +360,7 @@ static void buffered_start(struct buffered *buffered)
 	flash_init(&buffered->flash, &buffered->programmer, &buffered->clock, NULL);
 }
 
-static void wait_passes_while_bytes_are_held_back(void)
+static void wait_passes_before_buffered_bytes_are_sent(void)
 {
 	struct buffered buffered;
 
@@ -389,11 +389,11 @@ static void each_mistake_has_a_description(void)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE(each_piece_is_wrong_where_it_is_said_to_be_and_nowhere_else),
-	CASE(two_percent_are_two_percent),
+	CASE(each_mistake_shows_in_its_hazards_only),
+	CASE(two_percent_short_is_early_by_two_percent),
 	CASE(doubled_calibration_waits_twice_as_long),
-	CASE(slips_are_of_three_digits),
-	CASE(wait_passes_while_bytes_are_held_back),
+	CASE(unit_slips_are_wrong_by_a_factor_of_1000),
+	CASE(wait_passes_before_buffered_bytes_are_sent),
 	CASE(each_mistake_has_a_description),
 };
 

@@ -58,7 +58,7 @@ static void unknown_name_is_refused_before_the_bus_is_used(struct bench *bench)
 	assert_int_equal(bench->fake.counts[0x9f], 0);
 }
 
-static void chip_of_another_bus_is_refused_before_it_is_asked(struct bench *bench)
+static void chip_of_another_bus_is_refused_before_any_query(struct bench *bench)
 {
 	bench->fake.base.buses = BUS_LPC;
 	bench->flash.chip = NULL;
@@ -67,8 +67,8 @@ static void chip_of_another_bus_is_refused_before_it_is_asked(struct bench *benc
 	assert_int_equal(bench->fake.counts[0x9f], 0);
 }
 
-/* The rest of the longest tVSL passes before the first question, and no wait follows it. */
-static void part_powered_with_the_pins_is_asked_once_it_may_be(void)
+/* The rest of the longest tVSL passes before the first query, and no longer. */
+static void part_powered_by_the_programmer_is_queried_after_power_up(void)
 {
 	static const uint64_t passed_us[] = {0, 1, POWER_UP_US_MAX - 1, POWER_UP_US_MAX};
 	struct bench bench;
@@ -78,7 +78,7 @@ static void part_powered_with_the_pins_is_asked_once_it_may_be(void)
 		bench.fake.jedec_id = 0x445566;
 		bench.fake.base.powered_ns = NS_PER_MS;
 		bench.fake.now_ns = NS_PER_MS + passed_us[i] * NS_PER_US;
-		/* When the end of the first command is looked at, which takes 1 us. */
+		/* The fake checks this at the end of the first command, which takes 1 us. */
 		bench.fake.awake_from_ns = NS_PER_MS + (POWER_UP_US_MAX + 1) * NS_PER_US;
 		bench.flash.chip = NULL;
 		assert_int_equal(flash_probe(&bench.flash, twin_lists, NULL, false), 0);
@@ -89,8 +89,7 @@ static void part_powered_with_the_pins_is_asked_once_it_may_be(void)
 	}
 }
 
-/* One question serves all parts with the same method. */
-static void one_question_serves_all_who_ask_alike(struct bench *bench)
+static void one_query_serves_all_parts_with_the_same_method(struct bench *bench)
 {
 	assert_int_equal(probe(bench, &(struct probe){.id = 0x445566}), 0);
 	assert_int_equal(bench->fake.counts[0x9f], 1);
@@ -111,9 +110,9 @@ static const struct CMUnitTest tests[] = {
 	PROBED(unknown_id_is_shown, 0x00beef, .error = -ENODEV, .message = "00beef"),
 	PROBED(silent_bus_is_reported, 0xffffff, .error = -ENODEV, .message = "nothing answers"),
 	CASE_ON(bench, unknown_name_is_refused_before_the_bus_is_used),
-	CASE_ON(bench, chip_of_another_bus_is_refused_before_it_is_asked),
-	CASE(part_powered_with_the_pins_is_asked_once_it_may_be),
-	CASE_ON(bench, one_question_serves_all_who_ask_alike),
+	CASE_ON(bench, chip_of_another_bus_is_refused_before_any_query),
+	CASE(part_powered_by_the_programmer_is_queried_after_power_up),
+	CASE_ON(bench, one_query_serves_all_parts_with_the_same_method),
 };
 
 RUN_CASES(tests)

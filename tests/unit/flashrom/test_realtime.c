@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Realtime priority: the requests to the system, the return to normal, and the messages. */
+/* Realtime priority: how it is acquired and restored, and the messages about it. */
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static struct fake_scheduler {
 	int policy;
 	int priority;
 	bool may_take_realtime;
-	bool may_unmark; /* if SCHED_RESET_ON_FORK may be removed */
+	bool may_clear_reset_on_fork;
 	int get_error;
 	unsigned int sets;
 	bool library_refuses; /* as musl does; the system calls work */
@@ -60,7 +60,7 @@ static bool allowed(int policy)
 {
 	if (!fake.may_take_realtime && (policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
 		return false;
-	return fake.may_unmark || !(fake.policy & SCHED_RESET_ON_FORK) ||
+	return fake.may_clear_reset_on_fork || !(fake.policy & SCHED_RESET_ON_FORK) ||
 	       (policy & SCHED_RESET_ON_FORK);
 }
 
@@ -102,24 +102,24 @@ long __wrap_syscall(long number, ...)
 	return result;
 }
 
-static void run_afresh(void **state)
+static void run_on_new_scheduler(void **state)
 {
 	fake = (struct fake_scheduler){
 		.policy = SCHED_OTHER,
 		.may_take_realtime = true,
-		.may_unmark = true,
+		.may_clear_reset_on_fork = true,
 	};
 	run_plain_case(state);
 }
 
-static void allowed_thread_gets_lowest_fifo_for_itself_alone(void)
+static void acquire_sets_lowest_fifo_for_this_thread_only(void)
 {
 	assert_int_equal(realtime_acquire(&found), 0);
 	assert_int_equal(fake.policy, SCHED_FIFO | SCHED_RESET_ON_FORK);
 	assert_int_equal(fake.priority, sched_get_priority_min(SCHED_FIFO));
 }
 
-static void restore_gives_back_what_was_found(void)
+static void restore_sets_the_earlier_scheduling(void)
 {
 	static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE | SCHED_RESET_ON_FORK};
 
@@ -132,7 +132,7 @@ static void restore_gives_back_what_was_found(void)
 	}
 }
 
-static void library_that_refuses_leaves_the_kernel_to_be_asked(void)
+static void system_calls_are_used_if_the_library_refuses(void)
 {
 	fake.library_refuses = true;
 	assert_int_equal(realtime_acquire(&found), 0);
@@ -141,9 +141,9 @@ static void library_that_refuses_leaves_the_kernel_to_be_asked(void)
 	assert_int_equal(fake.policy, SCHED_OTHER);
 }
 
-static void restore_without_privilege_leaves_the_mark_alone(void)
+static void restore_without_privilege_keeps_reset_on_fork(void)
 {
-	fake.may_unmark = false;
+	fake.may_clear_reset_on_fork = false;
 	assert_int_equal(realtime_acquire(&found), 0);
 	assert_int_equal(realtime_restore(&found), 0);
 	assert_int_equal(fake.policy, SCHED_OTHER | SCHED_RESET_ON_FORK);
@@ -158,7 +158,7 @@ static void refusal_changes_nothing(void)
 	assert_int_equal(fake.sets, 1);
 }
 
-static void thread_that_is_realtime_already_is_left_alone(void)
+static void realtime_thread_is_not_changed(void)
 {
 	static const int policies[] = {SCHED_FIFO, SCHED_RR, SCHED_RR | SCHED_RESET_ON_FORK, 6};
 
@@ -171,7 +171,7 @@ static void thread_that_is_realtime_already_is_left_alone(void)
 	}
 }
 
-static void unknown_scheduling_is_left_alone(void)
+static void unknown_scheduling_is_not_changed(void)
 {
 	fake.get_error = ENOSYS;
 	assert_int_equal(realtime_acquire(&found), -ENOSYS);
@@ -179,23 +179,23 @@ static void unknown_scheduling_is_left_alone(void)
 	assert_int_equal(fake.sets, 0);
 }
 
-static void program_that_may_not_says_once_what_would_help(void)
+static void missing_privilege_is_reported_once_with_a_remedy(void)
 {
 	struct captured_log captured = {0};
 	struct log log = captured_log(&captured);
-	const char *told;
+	const char *remedy;
 
 	log.level_max = LOG_INFO;
 	fake.may_take_realtime = false;
 	priority_raise(&log, &found);
 	priority_restore(&log, &found);
-	told = strstr(captured.text, "CAP_SYS_NICE");
-	assert_non_null(told);
-	assert_null(strstr(told + 1, "CAP_SYS_NICE"));
+	remedy = strstr(captured.text, "CAP_SYS_NICE");
+	assert_non_null(remedy);
+	assert_null(strstr(remedy + 1, "CAP_SYS_NICE"));
 	assert_true(logged(&captured, "RLIMIT_RTPRIO"));
 }
 
-static void program_that_may_says_nothing_at_info_level(void)
+static void raise_with_privilege_logs_nothing_at_info_level(void)
 {
 	struct captured_log captured = {0};
 	struct log log = captured_log(&captured);
@@ -208,7 +208,7 @@ static void program_that_may_says_nothing_at_info_level(void)
 	assert_string_equal(captured.text, "");
 }
 
-static void program_that_polls_for_long_stays_at_normal_priority(void)
+static void build_with_long_polls_stays_at_normal_priority(void)
 {
 	struct captured_log captured = {0};
 	const struct log log = captured_log(&captured);
@@ -219,19 +219,19 @@ static void program_that_polls_for_long_stays_at_normal_priority(void)
 	assert_true(logged(&captured, "polls for up to 10001 us"));
 }
 
-#define AFRESH(function) ROW(run_afresh, plain_case, function, function)
+#define SCHEDULED(function) ROW(run_on_new_scheduler, plain_case, function, function)
 
 static const struct CMUnitTest tests[] = {
-	AFRESH(allowed_thread_gets_lowest_fifo_for_itself_alone),
-	AFRESH(restore_gives_back_what_was_found),
-	AFRESH(library_that_refuses_leaves_the_kernel_to_be_asked),
-	AFRESH(restore_without_privilege_leaves_the_mark_alone),
-	AFRESH(refusal_changes_nothing),
-	AFRESH(thread_that_is_realtime_already_is_left_alone),
-	AFRESH(unknown_scheduling_is_left_alone),
-	AFRESH(program_that_may_not_says_once_what_would_help),
-	AFRESH(program_that_may_says_nothing_at_info_level),
-	AFRESH(program_that_polls_for_long_stays_at_normal_priority),
+	SCHEDULED(acquire_sets_lowest_fifo_for_this_thread_only),
+	SCHEDULED(restore_sets_the_earlier_scheduling),
+	SCHEDULED(system_calls_are_used_if_the_library_refuses),
+	SCHEDULED(restore_without_privilege_keeps_reset_on_fork),
+	SCHEDULED(refusal_changes_nothing),
+	SCHEDULED(realtime_thread_is_not_changed),
+	SCHEDULED(unknown_scheduling_is_not_changed),
+	SCHEDULED(missing_privilege_is_reported_once_with_a_remedy),
+	SCHEDULED(raise_with_privilege_logs_nothing_at_info_level),
+	SCHEDULED(build_with_long_polls_stays_at_normal_priority),
 };
 
 RUN_CASES(tests)

@@ -136,7 +136,7 @@ static void leftovers_of_an_earlier_client_are_skipped(struct client *client)
 }
 
 /* Some of these look like the answer to SYNCNOP until the client asks for the version. */
-static void late_leftovers_do_not_pass_for_answers(struct client *client)
+static void late_leftovers_are_not_taken_for_answers(struct client *client)
 {
 	static const char *const leftovers[] = {"\x06", "\x15\x06", "\x15", "\x06\x01",
 		"\x15\x06\x06\x06\x06", "\x15\x06\x06\x06\x15"};
@@ -229,7 +229,7 @@ static void zero_limit_means_no_limit(struct client *client)
 	assert_true(client->programmer->read_bytes_max >= 4096);
 }
 
-static void peer_with_bare_minimum_is_used(struct client *client)
+static void peer_without_optional_commands_is_used(struct client *client)
 {
 	static const uint8_t optional[] = {0x03, 0x04, 0x05, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c,
 		0x0d, 0x0f, 0x11, 0x12, 0x14, 0x15, 0x16};
@@ -335,12 +335,11 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(client, session_turns_pins_on_and_off_and_sends_no_delay_or_chip_select),
 	CASE_ON(client, time_at_which_pins_were_turned_on_is_recorded),
 	CASE_ON(client, leftovers_of_an_earlier_client_are_skipped),
-	CASE_ON(client, late_leftovers_do_not_pass_for_answers),
+	CASE_ON(client, late_leftovers_are_not_taken_for_answers),
 	CASE_ON(client, request_that_an_earlier_client_cut_off_is_completed),
-	REFUSED(silent_peer_is_given_up, -ETIMEDOUT, "does not synchronise within 100 ms",
+	REFUSED(silent_peer_times_out, -ETIMEDOUT, "does not synchronise within 100 ms",
 		.fault = PEER_SILENT),
-	REFUSED(babbling_peer_is_given_up, -ETIMEDOUT, "does not synchronise",
-		.fault = PEER_BABBLES),
+	REFUSED(babbling_peer_times_out, -ETIMEDOUT, "does not synchronise", .fault = PEER_BABBLES),
 	REFUSED(other_version_is_refused, -EPROTONOSUPPORT, "version 2", .version = 2),
 	REFUSED(peer_without_spi_command_is_refused, -EOPNOTSUPP, "no bus that can be used",
 		.withheld = 0x13),
@@ -356,7 +355,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(client, chip_select_is_set_if_requested),
 	CASE_ON(client, limits_come_from_the_peer),
 	CASE_ON(client, zero_limit_means_no_limit),
-	CASE_ON(client, peer_with_bare_minimum_is_used),
+	CASE_ON(client, peer_without_optional_commands_is_used),
 	CASE_ON(client, operation_that_fails_is_reported),
 	CASE(colon_in_a_device_name_does_not_begin_a_baud_rate),
 	CASE(bad_parameter_or_unreachable_peer_is_named),

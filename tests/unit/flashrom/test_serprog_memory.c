@@ -84,7 +84,7 @@ static void writes_reach_the_part_in_order(struct client *client)
 	assert_int_equal(client->peer.counts[0x0d], 1);
 }
 
-static void write_is_held_back_until_flush(struct client *client)
+static void write_is_buffered_until_flush(struct client *client)
 {
 	attach(client);
 	assert_int_equal(write_byte(client, 0xff0000, 1), 0);
@@ -94,7 +94,7 @@ static void write_is_held_back_until_flush(struct client *client)
 	assert_int_equal(client->peer.memory.execs, 1);
 }
 
-static void read_comes_after_writes_before_it(struct client *client)
+static void read_follows_earlier_writes(struct client *client)
 {
 	uint8_t data[4];
 
@@ -130,7 +130,7 @@ static uint64_t watch_now_ns(void *context)
 	return 0;
 }
 
-static void wait_starts_after_the_write_it_belongs_to(struct client *client)
+static void wait_starts_after_earlier_writes(struct client *client)
 {
 	struct watch watch = {.client = client};
 	const struct clock clock = {watch_now_ns, watch_delay, &watch};
@@ -168,7 +168,7 @@ static void operation_buffer_too_small_for_a_byte_is_refused(struct client *clie
 	assert_true(logged(&client->captured, "buffers 4 bytes at a time"));
 }
 
-static void unknown_operation_buffer_is_taken_for_a_small_one(struct client *client)
+static void unknown_operation_buffer_is_assumed_to_be_small(struct client *client)
 {
 	fake_peer_withhold(&client->peer, 0x07);
 	client->peer.memory.opbuf_bytes_max = 300;
@@ -179,7 +179,7 @@ static void unknown_operation_buffer_is_taken_for_a_small_one(struct client *cli
 	assert_run_written(client, 0, 1000);
 }
 
-static void long_run_is_split_where_the_peer_says(struct client *client)
+static void long_run_is_split_at_the_limit_of_the_peer(struct client *client)
 {
 	for (uint32_t most = 1; most <= 129; most += 16) {
 		restart(client);
@@ -245,7 +245,7 @@ static void serial_buffer_is_never_overrun(struct client *client)
 	}
 }
 
-/* A device that accepts an O_WRITEN longer than its serial buffer is fast enough to read it. */
+/* A device that offers an O_WRITEN longer than its serial buffer reads it fast enough. */
 static void run_longer_than_the_serial_buffer_is_one_request(struct client *client)
 {
 	client->peer.serbuf_bytes = 16;
@@ -267,7 +267,7 @@ static void unknown_serial_buffer_gets_one_request_at_a_time(struct client *clie
 	assert_int_equal(client->peer.memory.executed_count, 3);
 }
 
-static void peer_with_bare_minimum_is_used(struct client *client)
+static void peer_without_optional_commands_is_used(struct client *client)
 {
 	static const uint8_t withheld[][2] = {{0x09, 0x0d}, {0x0a, 0x0d}};
 	uint8_t data[3];
@@ -363,18 +363,18 @@ static void refused_read_is_reported(struct client *client)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(client, writes_reach_the_part_in_order),
-	CASE_ON(client, write_is_held_back_until_flush),
-	CASE_ON(client, read_comes_after_writes_before_it),
-	CASE_ON(client, wait_starts_after_the_write_it_belongs_to),
+	CASE_ON(client, write_is_buffered_until_flush),
+	CASE_ON(client, read_follows_earlier_writes),
+	CASE_ON(client, wait_starts_after_earlier_writes),
 	CASE_ON(client, operation_buffer_is_never_overfilled),
 	CASE_ON(client, operation_buffer_too_small_for_a_byte_is_refused),
-	CASE_ON(client, unknown_operation_buffer_is_taken_for_a_small_one),
-	CASE_ON(client, long_run_is_split_where_the_peer_says),
+	CASE_ON(client, unknown_operation_buffer_is_assumed_to_be_small),
+	CASE_ON(client, long_run_is_split_at_the_limit_of_the_peer),
 	CASE_ON(client, burst_within_the_limit_is_executed_at_once),
 	CASE_ON(client, serial_buffer_is_never_overrun),
 	CASE_ON(client, run_longer_than_the_serial_buffer_is_one_request),
 	CASE_ON(client, unknown_serial_buffer_gets_one_request_at_a_time),
-	CASE_ON(client, peer_with_bare_minimum_is_used),
+	CASE_ON(client, peer_without_optional_commands_is_used),
 	CASE_ON(client, every_bus_is_selected_on_a_peer_that_has_all),
 	CASE_ON(client, read_limit_comes_from_the_peer),
 	CASE_ON(client, flush_that_fails_is_reported),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading of a part's SFDP; tests/fuzz/fuzz_sfdp.c tries any bytes. */
+/* The parser of SFDP tables; tests/fuzz/fuzz_sfdp.c feeds it any bytes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #define DWORD_BYTES 4
 #define TABLE_BYTES (SFDP_EXAMPLE_DWORDS * DWORD_BYTES)
 
-/* A basic table, at first the example's, and what the parser makes of it. */
+/* A basic table, at first that of the example, and the chip that the parser reads from it. */
 struct part {
 	uint8_t table[TABLE_BYTES];
 	struct flash_chip chip;
@@ -71,7 +71,7 @@ static void example_is_read_as_the_standard_says(struct part *part)
 }
 
 /* A type with exponent 0 does not exist; 2^0 bytes is no smaller than this page. */
-static void absent_erase_is_left_out_where_pages_have_one_byte(struct part *part)
+static void absent_erase_type_is_ignored_with_pages_of_one_byte(struct part *part)
 {
 	set_dword(part, 11, 1);
 	assert_int_equal(parse(part, TABLE_BYTES), 0);
@@ -80,7 +80,7 @@ static void absent_erase_is_left_out_where_pages_have_one_byte(struct part *part
 	assert_int_equal(part->chip.erase[0].block_bytes, 4096);
 }
 
-static void first_revision_without_times_gets_slow_ones(struct part *part)
+static void first_revision_without_times_gets_long_times(struct part *part)
 {
 	assert_int_equal(parse(part, 9 * DWORD_BYTES), 0);
 	assert_int_equal(part->chip.page_bytes, 256);
@@ -131,8 +131,8 @@ static void sizes_are_read_in_both_forms_and_bounded(struct part *part)
 	}
 }
 
-/* The bits are 18 and 17 of the first double word, and 31 to 24 of the sixteenth. */
-static void addresses_of_four_bytes_are_taken_where_known(struct part *part)
+/* Bits 18 and 17 of the first double word, and bits 31 to 24 of the sixteenth, decide. */
+static void four_byte_addressing_is_read_where_supported(struct part *part)
 {
 	static const struct {
 		uint32_t address_bytes;
@@ -161,7 +161,7 @@ static void addresses_of_four_bytes_are_taken_where_known(struct part *part)
 	}
 }
 
-static void erase_types_that_do_not_fit_are_left_out(struct part *part)
+static void unusable_erase_types_are_ignored(struct part *part)
 {
 	set_dword(part, 8, 0x210c200c); /* two erases of 4 KiB: the first one counts */
 	set_dword(part, 9, 0xd818ff03); /* one erase of 8 bytes, and one of the chip's size */
@@ -171,7 +171,7 @@ static void erase_types_that_do_not_fit_are_left_out(struct part *part)
 	assert_int_equal(part->chip.erase[1].opcode, 0xc7);
 }
 
-static void headers_are_told_from_noise(void)
+static void invalid_headers_are_refused(void)
 {
 	uint8_t header[SFDP_HEADER_BYTES];
 	struct sfdp_table table;
@@ -195,13 +195,13 @@ static void headers_are_told_from_noise(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(part, example_is_read_as_the_standard_says),
-	CASE_ON(part, absent_erase_is_left_out_where_pages_have_one_byte),
-	CASE_ON(part, first_revision_without_times_gets_slow_ones),
+	CASE_ON(part, absent_erase_type_is_ignored_with_pages_of_one_byte),
+	CASE_ON(part, first_revision_without_times_gets_long_times),
 	CASE_ON(part, table_shorter_than_the_first_revision_is_refused),
 	CASE_ON(part, sizes_are_read_in_both_forms_and_bounded),
-	CASE_ON(part, addresses_of_four_bytes_are_taken_where_known),
-	CASE_ON(part, erase_types_that_do_not_fit_are_left_out),
-	CASE(headers_are_told_from_noise),
+	CASE_ON(part, four_byte_addressing_is_read_where_supported),
+	CASE_ON(part, unusable_erase_types_are_ignored),
+	CASE(invalid_headers_are_refused),
 };
 
 RUN_CASES(tests)

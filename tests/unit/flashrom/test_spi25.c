@@ -25,7 +25,7 @@ static void part_left_erasing_is_waited_for_before_its_id(struct bench *bench)
 	assert_true(fake_chip_is_content(&bench->fake));
 }
 
-static void silent_bus_is_woken_once_and_shown_as_it_is(void)
+static void silent_bus_gets_one_wake_command_and_its_answer_is_returned(void)
 {
 	static const uint32_t silences[] = {0x000000, 0xffffff};
 	struct bench bench;
@@ -41,7 +41,7 @@ static void silent_bus_is_woken_once_and_shown_as_it_is(void)
 	}
 }
 
-static void read_longer_than_programmer_takes_is_split(struct bench *bench)
+static void read_longer_than_a_transfer_is_split(struct bench *bench)
 {
 	bench->fake.base.read_bytes_max = 1000;
 	fill_pattern(bench->fake.memory, small_chip.size_bytes, 1);
@@ -50,7 +50,7 @@ static void read_longer_than_programmer_takes_is_split(struct bench *bench)
 	assert_int_equal(bench->fake.counts[0x03], 3);
 }
 
-static void program_fits_into_small_programmer(struct bench *bench)
+static void program_longer_than_a_transfer_is_split(struct bench *bench)
 {
 	bench->fake.base.write_bytes_max = 5;
 	fill_pattern(bench->image, 10, 3);
@@ -59,7 +59,7 @@ static void program_fits_into_small_programmer(struct bench *bench)
 	assert_int_equal(bench->fake.counts[0x02], 10);
 }
 
-/* Whatever time within its datasheet the part takes, the next command comes after it. */
+/* The next command waits for the end, however long the operation takes. */
 static void nothing_but_status_reads_is_sent_while_busy(void)
 {
 	static const uint64_t busy_ns[] = {1, 999, 1000, 1001, 699999, 700000, 3000000};
@@ -123,7 +123,7 @@ static void programmer_error_ends_operation(void)
 	}
 }
 
-/* The cases below show that the fake chip notices the mistakes that those above would show. */
+/* The cases below check that the fake chip detects the mistakes that the cases above look for. */
 static void send(struct bench *bench, const uint8_t *tx, size_t tx_bytes)
 {
 	assert_int_equal(
@@ -168,9 +168,9 @@ static void command_too_soon_after_wake_is_counted(struct bench *bench)
 static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, id_of_awake_part_needs_no_wait),
 	CASE_ON(bench, part_left_erasing_is_waited_for_before_its_id),
-	CASE(silent_bus_is_woken_once_and_shown_as_it_is),
-	CASE_ON(bench, read_longer_than_programmer_takes_is_split),
-	CASE_ON(bench, program_fits_into_small_programmer),
+	CASE(silent_bus_gets_one_wake_command_and_its_answer_is_returned),
+	CASE_ON(bench, read_longer_than_a_transfer_is_split),
+	CASE_ON(bench, program_longer_than_a_transfer_is_split),
 	CASE(nothing_but_status_reads_is_sent_while_busy),
 	CASE(slow_part_at_its_maximum_is_waited_for),
 	CASE_ON(bench, part_that_never_gets_ready_is_reported),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to identify a part that the three bytes of RDID do not identify. */
+/* Identification of parts for which the three bytes of RDID are not enough. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -32,7 +32,7 @@ static void assert_found(struct fake_registers *fake, const char *name)
 	assert_string_equal(fake->flash.chip->name, name);
 }
 
-static void extended_id_tells_parts_of_one_id_apart(struct fake_registers *fake)
+static void extended_id_distinguishes_parts_with_one_id(struct fake_registers *fake)
 {
 	static const struct {
 		const char *id, *name;
@@ -56,7 +56,7 @@ static void part_without_rdid_is_found_by_its_signature(struct fake_registers *f
 	assert_int_equal(fake->flash.chip->page_bytes, 128);
 }
 
-static void signature_of_no_listed_part_is_silence(struct fake_registers *fake)
+static void unlisted_signature_counts_as_silence(struct fake_registers *fake)
 {
 	answer_id(fake, 0xab, "\x13");
 	assert_int_equal(probe(fake, NULL), -ENODEV);
@@ -72,7 +72,7 @@ static void signature_counts_only_without_rdid(struct fake_registers *fake)
 	assert_found(fake, "M25P10-A");
 }
 
-/* On an empty bus, every method hears nothing, after one wait for a part that may sleep. */
+/* On an empty bus, every method waits once for a part that may sleep, and reads no ID. */
 static void empty_bus_is_silent_for_every_method(struct fake_registers *fake)
 {
 	static const struct identify_method *const methods[] = {
@@ -101,7 +101,6 @@ static void obey_wake(struct fake_registers *fake, const uint8_t *tx, size_t tx_
 	fake->sfdp_bytes = sizeof(sfdp_example);
 }
 
-/* A sleeping part answers neither method. */
 static void sleeping_part_is_woken_for_every_method(struct fake_registers *fake)
 {
 	static const struct identify_method *const methods[] = {&spi25_res, &spi25_sfdp};
@@ -122,7 +121,7 @@ static void start_sfdp(struct fake_registers *fake, const char *id)
 	fake->sfdp_bytes = sizeof(sfdp_example);
 }
 
-static void unknown_part_is_taken_as_it_describes_itself(struct fake_registers *fake)
+static void unknown_part_is_used_as_its_sfdp_describes_it(struct fake_registers *fake)
 {
 	start_sfdp(fake, "\x12\x34\x18");
 	assert_found(fake, "SFDP-capable chip");
@@ -133,7 +132,7 @@ static void unknown_part_is_taken_as_it_describes_itself(struct fake_registers *
 }
 
 /* A programmer need not be able to receive more than three bytes at a time. */
-static void small_programmer_reads_tables_in_parts(struct fake_registers *fake)
+static void sfdp_longer_than_a_transfer_is_read_in_parts(struct fake_registers *fake)
 {
 	start_sfdp(fake, "\x12\x34\x18");
 	fake->base.read_bytes_max = 3;
@@ -143,8 +142,8 @@ static void small_programmer_reads_tables_in_parts(struct fake_registers *fake)
 	assert_int_equal(fake->flash.chip->erase[3].busy.typ_us, 40000000);
 }
 
-/* Nearly all parts have SFDP tables, but the lists are better for the parts in them. */
-static void known_part_is_asked_to_describe_itself_by_name_only(struct fake_registers *fake)
+/* Nearly all parts have SFDP tables, but the entries of the lists are better. */
+static void sfdp_of_a_listed_part_is_read_only_on_request(struct fake_registers *fake)
 {
 	start_sfdp(fake, "\xef\x40\x18");
 	assert_found(fake, "W25Q128.V");
@@ -153,7 +152,7 @@ static void known_part_is_asked_to_describe_itself_by_name_only(struct fake_regi
 	assert_int_equal(fake->flash.chip->size_bytes, 16777216);
 }
 
-static void description_that_makes_no_sense_is_refused(struct fake_registers *fake)
+static void invalid_sfdp_is_refused(struct fake_registers *fake)
 {
 	start_sfdp(fake, "\x12\x34\x18");
 	fake->sfdp_bytes = 0x24; /* one double word of the table; the rest reads as ones */
@@ -180,16 +179,16 @@ static void parts_that_share_an_id_are_listed(struct fake_registers *fake)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fake_registers, extended_id_tells_parts_of_one_id_apart),
+	CASE_ON(fake_registers, extended_id_distinguishes_parts_with_one_id),
 	CASE_ON(fake_registers, part_without_rdid_is_found_by_its_signature),
-	CASE_ON(fake_registers, signature_of_no_listed_part_is_silence),
+	CASE_ON(fake_registers, unlisted_signature_counts_as_silence),
 	CASE_ON(fake_registers, signature_counts_only_without_rdid),
 	CASE_ON(fake_registers, empty_bus_is_silent_for_every_method),
 	CASE_ON(fake_registers, sleeping_part_is_woken_for_every_method),
-	CASE_ON(fake_registers, unknown_part_is_taken_as_it_describes_itself),
-	CASE_ON(fake_registers, small_programmer_reads_tables_in_parts),
-	CASE_ON(fake_registers, known_part_is_asked_to_describe_itself_by_name_only),
-	CASE_ON(fake_registers, description_that_makes_no_sense_is_refused),
+	CASE_ON(fake_registers, unknown_part_is_used_as_its_sfdp_describes_it),
+	CASE_ON(fake_registers, sfdp_longer_than_a_transfer_is_read_in_parts),
+	CASE_ON(fake_registers, sfdp_of_a_listed_part_is_read_only_on_request),
+	CASE_ON(fake_registers, invalid_sfdp_is_refused),
 	CASE_ON(fake_registers, unknown_part_without_tables_is_reported_with_its_id),
 	CASE_ON(fake_registers, parts_that_share_an_id_are_listed),
 };

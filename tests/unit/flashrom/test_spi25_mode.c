@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address widths, suspensions and resets: the driver's work around a session. */
+/* Address modes, suspensions and resets, at the beginning and end of a session. */
 #include <errno.h>
 
 #include "fake_registers.h"
@@ -56,8 +56,7 @@ static void session_is_opened_and_closed(void **state)
 	assert_sent(&fake, "");
 }
 
-/* Whichever command fails, the part does not stay in the mode that the driver entered. */
-static void mode_is_left_after_an_error_of_any_command(struct fake_registers *fake)
+static void address_mode_is_left_after_an_error_of_any_command(struct fake_registers *fake)
 {
 	static const bool entered[] = {false, false, false, true};
 
@@ -73,7 +72,7 @@ static void mode_is_left_after_an_error_of_any_command(struct fake_registers *fa
 	}
 }
 
-static void mode_widens_the_usual_commands(struct fake_registers *fake)
+static void address_mode_adds_a_byte_to_the_usual_commands(struct fake_registers *fake)
 {
 	uint8_t data[2];
 
@@ -87,7 +86,7 @@ static void mode_widens_the_usual_commands(struct fake_registers *fake)
 	assert_sent(fake, "06; 20 01 00 00 00; 05; ");
 }
 
-static void part_with_commands_of_its_own_needs_no_mode(struct fake_registers *fake)
+static void part_with_4_byte_commands_needs_no_mode(struct fake_registers *fake)
 {
 	uint8_t data[1];
 
@@ -115,7 +114,7 @@ static void programmer_too_small_for_the_addresses_is_refused(struct fake_regist
 }
 
 /* After power-up, this write enable must also wait until the part accepts writes. */
-static void address_mode_that_wants_write_enable_waits_for_power_up(struct fake_registers *fake)
+static void address_mode_that_needs_write_enable_waits_for_power_up(struct fake_registers *fake)
 {
 	fake_part_just_powered(fake, "N25Q256..3E");
 	fake->obey = obey_address_mode;
@@ -153,7 +152,7 @@ static void obey_resume(struct fake_registers *fake, const uint8_t *tx, size_t t
 	fake->busy_until_ns = fake->now_ns + RESUMED_NS;
 }
 
-static void suspended_operation_is_let_come_to_its_end(struct fake_registers *fake)
+static void suspended_operation_is_resumed_and_waited_for(struct fake_registers *fake)
 {
 	start(fake, "W25Q128.V");
 	fake->obey = obey_resume;
@@ -176,7 +175,7 @@ static void obey_reset(struct fake_registers *fake, const uint8_t *tx, size_t tx
 	fake->deaf_until_ns = fake->now_ns + traits->reset_us_max * NS_PER_US;
 }
 
-static void suspension_without_resume_is_reset_and_given_its_time(struct fake_registers *fake)
+static void suspension_without_resume_is_reset_and_waited_for(struct fake_registers *fake)
 {
 	static const char *const names[] = {
 		"W25Q128.V", "GD25Q16(B)", "S25FL128S......0", "MT25QL128", "SST26VF064B(A)"};
@@ -207,14 +206,14 @@ static void suspension_that_nothing_ends_is_reported(struct fake_registers *fake
 	}
 }
 
-/* The first die is done at once, the second one says so when it is asked again. */
+/* The first die is ready at once, the second one at its second status read. */
 static void obey_die_select(struct fake_registers *fake, const uint8_t *tx, size_t tx_bytes)
 {
 	if (tx[0] == 0xc2 && tx_bytes == 2)
 		fake->answers[0x05][0] = tx[1] == 1 && fake->answers[0xc2][0]++ < 1;
 }
 
-static void erase_of_stacked_dies_is_over_when_each_says_so(struct fake_registers *fake)
+static void erase_of_stacked_dies_ends_when_all_are_ready(struct fake_registers *fake)
 {
 	fake_part_just_powered(fake, "W77Q12NW");
 	fake->obey = obey_die_select;
@@ -230,26 +229,26 @@ static void erase_of_stacked_dies_is_over_when_each_says_so(struct fake_register
 static const struct CMUnitTest tests[] = {
 	SESSION(small_part_needs_no_mode, "M25P80", "", ""),
 	SESSION(address_mode_is_entered_and_left, "W25Q256FV", "35; 15; b7; 15; ", "e9; "),
-	SESSION(address_mode_that_wants_write_enable_gets_it, "N25Q256..3E",
+	SESSION(address_mode_that_needs_write_enable_gets_it, "N25Q256..3E",
 		"70; 70; 70; 06; b7; 70; ", "06; e9; ", 0x70, 0x80),
 	SESSION(part_found_in_address_mode_is_left_in_it, "W25Q256FV", "35; 15; ", "", 0x15, 0x01),
-	SESSION(part_that_does_not_tell_its_mode_is_believed, "MX25L25635E", "2b; b7; 2b; ", "e9; ",
-		0x2b, 0xff, .keeps_its_mode = true),
-	SESSION(part_that_does_not_enter_its_mode_is_reported_and_left_as_found, "W25Q256FV",
-		"35; 15; b7; 15; ", "e9; ", .keeps_its_mode = true, .error = -EIO),
-	SESSION(part_with_wide_commands_is_left_in_its_mode, "MX66L51235F/MX25L51245G", "2b; ", ""),
+	SESSION(mode_that_cannot_be_read_is_assumed_to_be_entered, "MX25L25635E", "2b; b7; 2b; ",
+		"e9; ", 0x2b, 0xff, .keeps_its_mode = true),
+	SESSION(part_that_does_not_enter_its_mode_is_reported, "W25Q256FV", "35; 15; b7; 15; ",
+		"e9; ", .keeps_its_mode = true, .error = -EIO),
+	SESSION(part_with_4_byte_commands_keeps_its_mode, "MX66L51235F/MX25L51245G", "2b; ", ""),
 	/* The failure of an earlier session is not reported as one of this session. */
 	SESSION(failure_of_an_earlier_session_is_cleared, "N25Q128..3E", "70; 70; 50; 04; ", "",
 		0x70, 0xa0),
-	CASE_ON(fake_registers, erase_of_stacked_dies_is_over_when_each_says_so),
-	CASE_ON(fake_registers, address_mode_that_wants_write_enable_waits_for_power_up),
+	CASE_ON(fake_registers, erase_of_stacked_dies_ends_when_all_are_ready),
+	CASE_ON(fake_registers, address_mode_that_needs_write_enable_waits_for_power_up),
 	CASE_ON(fake_registers, small_sectors_are_switched_off_after_power_up),
-	CASE_ON(fake_registers, mode_is_left_after_an_error_of_any_command),
-	CASE_ON(fake_registers, mode_widens_the_usual_commands),
-	CASE_ON(fake_registers, part_with_commands_of_its_own_needs_no_mode),
+	CASE_ON(fake_registers, address_mode_is_left_after_an_error_of_any_command),
+	CASE_ON(fake_registers, address_mode_adds_a_byte_to_the_usual_commands),
+	CASE_ON(fake_registers, part_with_4_byte_commands_needs_no_mode),
 	CASE_ON(fake_registers, programmer_too_small_for_the_addresses_is_refused),
-	CASE_ON(fake_registers, suspended_operation_is_let_come_to_its_end),
-	CASE_ON(fake_registers, suspension_without_resume_is_reset_and_given_its_time),
+	CASE_ON(fake_registers, suspended_operation_is_resumed_and_waited_for),
+	CASE_ON(fake_registers, suspension_without_resume_is_reset_and_waited_for),
 	CASE_ON(fake_registers, suspension_that_nothing_ends_is_reported),
 };
 

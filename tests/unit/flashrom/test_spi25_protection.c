@@ -62,7 +62,7 @@ static const struct protection_case cases[] = {
 	{"M25P80", {0x9c, 0xff, 0xff}, {0x80, 0xff, 0xff}},
 };
 
-static void bits_that_protect_are_cleared_and_put_back(struct fake_registers *fake)
+static void protection_bits_are_cleared_and_restored(struct fake_registers *fake)
 {
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		start(fake, cases[i].name, &cases[i].found);
@@ -89,7 +89,7 @@ static void obey_second_only(struct fake_registers *fake, const uint8_t *tx, siz
 		fake->answers[0x35][0] = tx[2];
 }
 
-static void protection_that_half_stays_is_reported_and_put_back(struct fake_registers *fake)
+static void protection_that_partly_stays_is_reported_and_restored(struct fake_registers *fake)
 {
 	static const struct spi25_status found = {0x9c, 0x42, 0x60};
 
@@ -104,7 +104,7 @@ static void protection_that_half_stays_is_reported_and_put_back(struct fake_regi
 	}
 }
 
-static void protection_is_put_back_after_an_error_of_any_command(struct fake_registers *fake)
+static void protection_is_restored_after_an_error_of_any_command(struct fake_registers *fake)
 {
 	static const struct spi25_status found = {0x1c, 0x42, 0x64};
 
@@ -126,7 +126,7 @@ static void obey_locks(struct fake_registers *fake, const uint8_t *tx, size_t tx
 		memset(fake->answers[0x72], 0, 18);
 }
 
-static void block_locks_are_lifted_and_put_back(struct fake_registers *fake)
+static void block_locks_are_cleared_and_restored(struct fake_registers *fake)
 {
 	uint8_t found[18];
 
@@ -142,7 +142,7 @@ static void block_locks_are_lifted_and_put_back(struct fake_registers *fake)
 	assert_memory_equal(fake->answers[0x72], found, sizeof(found));
 }
 
-static void open_blocks_are_left_alone(struct fake_registers *fake)
+static void blocks_without_locks_are_not_written(struct fake_registers *fake)
 {
 	fake_part(fake, "SST26VF064B(A)");
 	memset(fake->answers[0x72], 0, 18);
@@ -151,7 +151,7 @@ static void open_blocks_are_left_alone(struct fake_registers *fake)
 	assert_sent(fake, "72; ");
 }
 
-static void block_locks_that_cannot_be_read_are_cleared_for_good(struct fake_registers *fake)
+static void unreadable_block_locks_are_cleared_and_not_restored(struct fake_registers *fake)
 {
 	fake_part(fake, "SST26VF064B(A)");
 	assert_int_equal(fake_unprotect(fake, false), 0);
@@ -159,7 +159,7 @@ static void block_locks_that_cannot_be_read_are_cleared_for_good(struct fake_reg
 	assert_sent(fake, "72; 06; 98; 05; 72; ");
 }
 
-static void block_locks_beyond_the_programmer_are_refused(struct fake_registers *fake)
+static void block_locks_longer_than_a_transfer_are_refused(struct fake_registers *fake)
 {
 	fake_part(fake, "SST26VF064B(A)");
 	fake->base.write_bytes_max = 18;
@@ -223,7 +223,7 @@ static void obey_sectors(struct fake_registers *fake, const uint8_t *tx, size_t 
 		write_at25df_status(fake, tx[1]);
 	if (tx[0] == 0x36 && (fake->answers[0x05][0] & 0x80) == 0)
 		sector_map(fake)[tx[1] / 8] |= (uint8_t)(1u << tx[1] % 8);
-	/* Sets the answer to the next question, since sectors are read in order. */
+	/* Sets the answer to the next 3Ch, since sectors are read in order. */
 	if (tx[0] == 0x3c && tx_bytes == 4)
 		fake->answers[0x3c][0] = is_set(fake, (tx[1] + 1u) % SECTORS) ? 0xff : 0x00;
 	show_sectors(fake);
@@ -239,7 +239,7 @@ static void start_sectors(struct fake_registers *fake, const uint8_t *map, bool 
 	fake->answers[0x3c][0] = is_set(fake, 0) ? 0xff : 0x00;
 }
 
-static void sectors_are_opened_and_closed_as_found(struct fake_registers *fake)
+static void sectors_are_unlocked_and_restored(struct fake_registers *fake)
 {
 	static const uint8_t patterns[] = {0xff, 0x00, 0xa5, 0x01};
 	uint8_t found[SECTOR_MAP_BYTES], status;
@@ -256,7 +256,7 @@ static void sectors_are_opened_and_closed_as_found(struct fake_registers *fake)
 	}
 }
 
-static void sectors_that_stay_closed_are_reported(struct fake_registers *fake)
+static void sectors_that_stay_locked_are_reported(struct fake_registers *fake)
 {
 	fake_part(fake, "AT25DF641(A)");
 	fake->answers[0x05][0] = 0x8c;
@@ -265,17 +265,17 @@ static void sectors_that_stay_closed_are_reported(struct fake_registers *fake)
 }
 
 static const struct CMUnitTest tests[] = {
-	CASE_ON(fake_registers, bits_that_protect_are_cleared_and_put_back),
+	CASE_ON(fake_registers, protection_bits_are_cleared_and_restored),
 	CASE_ON(fake_registers, part_without_protection_is_not_written),
-	CASE_ON(fake_registers, protection_that_half_stays_is_reported_and_put_back),
-	CASE_ON(fake_registers, protection_is_put_back_after_an_error_of_any_command),
-	CASE_ON(fake_registers, block_locks_are_lifted_and_put_back),
-	CASE_ON(fake_registers, open_blocks_are_left_alone),
-	CASE_ON(fake_registers, block_locks_that_cannot_be_read_are_cleared_for_good),
-	CASE_ON(fake_registers, block_locks_beyond_the_programmer_are_refused),
+	CASE_ON(fake_registers, protection_that_partly_stays_is_reported_and_restored),
+	CASE_ON(fake_registers, protection_is_restored_after_an_error_of_any_command),
+	CASE_ON(fake_registers, block_locks_are_cleared_and_restored),
+	CASE_ON(fake_registers, blocks_without_locks_are_not_written),
+	CASE_ON(fake_registers, unreadable_block_locks_are_cleared_and_not_restored),
+	CASE_ON(fake_registers, block_locks_longer_than_a_transfer_are_refused),
 	CASE_ON(fake_registers, block_lock_that_stays_is_reported),
-	CASE_ON(fake_registers, sectors_are_opened_and_closed_as_found),
-	CASE_ON(fake_registers, sectors_that_stay_closed_are_reported),
+	CASE_ON(fake_registers, sectors_are_unlocked_and_restored),
+	CASE_ON(fake_registers, sectors_that_stay_locked_are_reported),
 };
 
 RUN_CASES(tests)

@@ -75,15 +75,15 @@ static void run_job(struct scene *scene)
 }
 
 /* Returns true if the emulated part has that register, with one of those bits set. */
-static bool is_shown(struct scene *scene, struct spi25_bits bits)
+static bool has_bits(struct scene *scene, struct spi25_bits bits)
 {
 	const uint8_t value = read_register(scene, bits.opcode);
 
 	return value != SPI25_FLOATING && (value & bits.mask) != 0;
 }
 
-/* Stops without a look at violations: those that the scene itself made do not matter. */
-static void abandon(struct scene *scene)
+/* Stops without a check of the violations, because the scene itself made some. */
+static void stop_unchecked(struct scene *scene)
 {
 	scene->bench.goes_unheard = true;
 	part_bench_stop(&scene->bench);
@@ -94,7 +94,7 @@ static void stop(struct scene *scene)
 	part_bench_assert_holds_image(&scene->bench);
 	assert_int_equal(
 		dummy_violations(scene->bench.part), scene->violations_before + scene->unheard);
-	abandon(scene);
+	stop_unchecked(scene);
 }
 
 /* Parts without a time to wake cannot sleep; B9h has another meaning for them, or none. */
@@ -112,7 +112,7 @@ static void sleeping_part_is_woken(const struct dummy_part *part)
 	stop(&scene);
 }
 
-static void block_protection_is_put_back(const struct dummy_part *part)
+static void block_protection_is_restored(const struct dummy_part *part)
 {
 	const uint8_t mask = entry(part)->spi25.protect_mask;
 	struct scene scene;
@@ -143,7 +143,7 @@ static void begin_erase(struct scene *scene)
 	part_bench_send(&scene->bench, tx, header);
 }
 
-static bool begins_open_and_narrow(const struct flash_chip *chip)
+static bool begins_unprotected_with_small_erase(const struct flash_chip *chip)
 {
 	return chip->driver == &spi25_driver && chip->spi25.addresses != SPI25_ADDRESS_4_MODE &&
 	       chip_erase_count(chip) > 0 && chip->erase[0].block_bytes <= JOB_BYTES;
@@ -153,7 +153,7 @@ static void part_left_erasing_is_waited_for(const struct dummy_part *part)
 {
 	struct scene scene;
 
-	if (!begins_open_and_narrow(entry(part)))
+	if (!begins_unprotected_with_small_erase(entry(part)))
 		return;
 	start(&scene, part);
 	begin_erase(&scene);
@@ -168,19 +168,19 @@ static void part_left_suspended_is_resumed(const struct dummy_part *part)
 	const struct spi25_bits suspended = entry(part)->spi25.suspended;
 	struct scene scene;
 
-	if (!begins_open_and_narrow(entry(part)) || suspended.opcode == 0)
+	if (!begins_unprotected_with_small_erase(entry(part)) || suspended.opcode == 0)
 		return;
 	start(&scene, part);
 	begin_erase(&scene);
 	wait_us(&scene, SETTLE_US);
 	SEND(&scene, entry(part)->spi25.resume_opcode == 0x30 ? 0xb0 : 0x75);
 	wait_us(&scene, SETTLE_US);
-	if (is_shown(&scene, suspended)) {
+	if (has_bits(&scene, suspended)) {
 		run_job(&scene);
 		assert_true(logged(&scene.bench.captured, "suspended operation"));
 		stop(&scene);
 	} else {
-		abandon(&scene);
+		stop_unchecked(&scene);
 	}
 }
 
@@ -214,12 +214,12 @@ static void address_mode_that_was_found_is_kept(const struct dummy_part *part)
 	SEND(&scene, 0x06);
 	SEND(&scene, 0xb7);
 	SEND(&scene, 0x04);
-	if (is_shown(&scene, entry(part)->spi25.address_mode)) {
+	if (has_bits(&scene, entry(part)->spi25.address_mode)) {
 		run_job(&scene);
 		assert_true(is_in_address_mode(&scene));
 		stop(&scene);
 	} else {
-		abandon(&scene);
+		stop_unchecked(&scene);
 	}
 }
 
@@ -228,7 +228,7 @@ static void states_of_an_earlier_session_do_no_harm(void **state)
 	const struct dummy_part *part = *state;
 
 	sleeping_part_is_woken(part);
-	block_protection_is_put_back(part);
+	block_protection_is_restored(part);
 	part_left_erasing_is_waited_for(part);
 	part_left_suspended_is_resumed(part);
 	if (entry(part)->spi25.addresses != SPI25_ADDRESS_4_MODE)

@@ -41,7 +41,7 @@ static void status_is_changed(void **state)
 	assert_sent(&fake, row->sent);
 }
 
-static void part_that_wants_50h_before_status_writes_gets_it(struct fake_registers *fake)
+static void part_that_needs_50h_before_status_writes_gets_it(struct fake_registers *fake)
 {
 	fake_part(fake, "M25P80");
 	fake->chip.spi25.status_write_enable2 = true;
@@ -75,7 +75,7 @@ static uint64_t erase_waits_us(struct fake_registers *fake, uint64_t powered_ns)
 	return fake->waited_us;
 }
 
-static void first_write_enable_waits_for_what_is_left_of_power_up(struct fake_registers *fake)
+static void first_write_enable_waits_for_the_rest_of_power_up(struct fake_registers *fake)
 {
 	const uint64_t left_us = POWER_UP_WRITE_US_MAX - 2000;
 	const uint64_t usual_us = erase_waits_us(fake, 0);
@@ -83,7 +83,7 @@ static void first_write_enable_waits_for_what_is_left_of_power_up(struct fake_re
 	assert_in_range(erase_waits_us(fake, NS_PER_MS), usual_us + left_us, UINT64_MAX);
 }
 
-static void write_enable_long_after_power_up_waits_for_nothing(struct fake_registers *fake)
+static void write_enable_after_power_up_needs_no_wait(struct fake_registers *fake)
 {
 	fake_part(fake, "M25P80");
 	fake->base.powered_ns = NS_PER_MS;
@@ -110,7 +110,7 @@ static void obey_both_bytes(struct fake_registers *fake, const uint8_t *tx, size
 	fake->answers[0x35][0] = tx_bytes == 3 ? tx[2] : 0;
 }
 
-static void either_revision_of_a_shared_id_is_written(struct fake_registers *fake)
+static void both_revisions_with_one_id_are_written(struct fake_registers *fake)
 {
 	static const struct spi25_status before = {0x1c, 0x42, 0xff};
 	static const struct spi25_status after = {0x00, 0x02, 0xff};
@@ -202,7 +202,7 @@ static void failure_bit_of_a_ready_part_is_reported(struct fake_registers *fake)
 
 static const struct CMUnitTest tests[] = {
 	WRITTEN(one_register_takes_one_byte, "M25P80", 0xff, "05; 06; 01 1c; 05; "),
-	WRITTEN(second_register_is_carried_along, "W25Q128.V", 0x02,
+	WRITTEN(second_register_is_written_with_the_first, "W25Q128.V", 0x02,
 		"05; 35; 15; 06; 01 1c 02; 05; "),
 	/*
 	 * All ones mean that there is no register. Written back, they would lock security registers
@@ -210,17 +210,17 @@ static const struct CMUnitTest tests[] = {
 	 */
 	WRITTEN(second_register_of_all_ones_is_not_written, "W25Q128.V", 0xff,
 		"05; 35; 15; 06; 01 1c; 05; "),
-	CHANGED(registers_that_stay_are_not_written, "W25Q128.V", {0x1c, 0x42, 0x04},
+	CHANGED(unchanged_registers_are_not_written, "W25Q128.V", {0x1c, 0x42, 0x04},
 		{0x1c, 0x42, 0x04}, ""),
-	CHANGED(only_the_register_that_changes_is_written, "W25Q128.V", {0x1c, 0x42, 0x04},
+	CHANGED(only_the_changed_register_is_written, "W25Q128.V", {0x1c, 0x42, 0x04},
 		{0x1c, 0x42, 0x00}, "06; 11 00; 05; "),
-	CHANGED(second_register_apart_is_written_apart, "GD25Q127C/GD25Q128C", {0x1c, 0x42, 0xff},
-		{0x00, 0x02, 0xff}, "06; 01 00; 05; 06; 31 02; 05; "),
+	CHANGED(second_register_with_its_own_command_is_written_separately, "GD25Q127C/GD25Q128C",
+		{0x1c, 0x42, 0xff}, {0x00, 0x02, 0xff}, "06; 01 00; 05; 06; 31 02; 05; "),
 	CASE_ON(fake_registers, failed_read_leaves_no_status),
-	CASE_ON(fake_registers, part_that_wants_50h_before_status_writes_gets_it),
-	CASE_ON(fake_registers, first_write_enable_waits_for_what_is_left_of_power_up),
-	CASE_ON(fake_registers, write_enable_long_after_power_up_waits_for_nothing),
-	CASE_ON(fake_registers, either_revision_of_a_shared_id_is_written),
+	CASE_ON(fake_registers, part_that_needs_50h_before_status_writes_gets_it),
+	CASE_ON(fake_registers, first_write_enable_waits_for_the_rest_of_power_up),
+	CASE_ON(fake_registers, write_enable_after_power_up_needs_no_wait),
+	CASE_ON(fake_registers, both_revisions_with_one_id_are_written),
 	CASE_ON(fake_registers, status_write_that_keeps_part_busy_is_waited_for),
 	CASE_ON(fake_registers, failure_in_the_flag_status_register_is_reported_and_cleared),
 	CASE_ON(fake_registers, ready_in_the_flag_status_register_is_no_failure),

@@ -129,16 +129,16 @@ static unsigned int sleeps(void)
 	return fake.absolute_sleeps + fake.relative_sleeps;
 }
 
-static uint64_t seen_ns(void)
+static uint64_t elapsed_ns(void)
 {
 	return fake.last_ns - fake.first_ns;
 }
 
 static void assert_not_early(const struct build *build, unsigned int usecs)
 {
-	if (seen_ns() < (uint64_t)kept_us(build, usecs) * 1000)
+	if (elapsed_ns() < (uint64_t)actual_us(build, usecs) * 1000)
 		print_message("%s(%u) is early\n", build->name, usecs);
-	assert_true(seen_ns() >= (uint64_t)kept_us(build, usecs) * 1000);
+	assert_true(elapsed_ns() >= (uint64_t)actual_us(build, usecs) * 1000);
 }
 
 static bool is_monotonic(const struct build *build)
@@ -146,8 +146,8 @@ static bool is_monotonic(const struct build *build)
 	return build->monotonic;
 }
 
-/* The rig must convict such a build. */
-static bool is_cut(const struct build *build)
+/* Such a build waits too briefly on purpose; the rig must find that. */
+static bool is_shortened(const struct build *build)
 {
 	return build->monotonic && build->percent != 100;
 }
@@ -163,15 +163,15 @@ static bool cannot_learn(const struct build *build)
 	return build->monotonic && !build->learns && build->hybrid;
 }
 
-static void each_wait_is_not_early_and_not_long(const struct build *build)
+static void each_wait_is_neither_early_nor_long(const struct build *build)
 {
 	for (size_t w = 0; w < WAITS; w++) {
-		const uint64_t wait_ns = (uint64_t)kept_us(build, waits_us[w]) * 1000;
+		const uint64_t wait_ns = (uint64_t)actual_us(build, waits_us[w]) * 1000;
 
 		fake_start(step_for(waits_us[w]));
 		build->delay(waits_us[w]);
 		assert_not_early(build, waits_us[w]);
-		assert_true(seen_ns() <= wait_ns + SLACK_NS + 2 * fake.step_ns);
+		assert_true(elapsed_ns() <= wait_ns + SLACK_NS + 2 * fake.step_ns);
 	}
 }
 
@@ -192,7 +192,7 @@ static void zero_returns_without_reading_clock(const struct build *build)
 	assert_int_equal(fake.readings + sleeps() + slack.gets, 0);
 }
 
-/* The mishaps of a wait. Fields of 0 leave the world as it is. */
+/* The disturbances of a wait. A field of 0 changes nothing. */
 struct trouble {
 	unsigned int usecs;
 	uint64_t step_ns;
@@ -242,14 +242,14 @@ static void every_start_within_a_second_carries(const struct build *build)
 	}
 }
 
-static void cut_build_is_early_by_what_it_says(const struct build *build)
+static void shortened_build_is_early(const struct build *build)
 {
 	fake_start(1000);
 	build->delay(1000);
-	assert_true(seen_ns() < 600000 + SLACK_NS);
+	assert_true(elapsed_ns() < 600000 + SLACK_NS);
 }
 
-/* Teaches a build that wake-ups are that late. Returns the margin of its last wait. */
+/* Runs waits whose sleeps end late by `latency_ns`. Returns the margin of the last one. */
 static uint64_t margin_after(const struct build *build, uint64_t latency_ns, unsigned int waits)
 {
 	for (unsigned int i = 0; i < waits; i++) {
@@ -274,7 +274,7 @@ static void margin_is_bounded(const struct build *build)
 	assert_in_range(margin_after(build, 0, 5000), MARGIN_NS_MIN, MARGIN_NS_MIN + 500);
 }
 
-static void latency_that_cannot_be_hidden_teaches_nothing(const struct build *build)
+static void latency_beyond_the_limit_leaves_the_margin_unchanged(const struct build *build)
 {
 	const uint64_t margin_ns = margin_after(build, 20000, 2000);
 
@@ -286,11 +286,11 @@ static void learnt_margin_hides_latency(const struct build *build)
 {
 	margin_after(build, 40000, 1000);
 	assert_not_early(build, 1000);
-	assert_true(seen_ns() <= 1000000 + 2 * fake.step_ns);
+	assert_true(elapsed_ns() <= 1000000 + 2 * fake.step_ns);
 }
 
-/* The longest margin exceeds the wait, but an eighth of the wait is slept in any case. */
-static void eighth_of_a_wait_is_slept_at_least(const struct build *build)
+/* The longest margin exceeds this wait. */
+static void at_least_an_eighth_of_a_wait_is_slept(const struct build *build)
 {
 	if (!sleeps_for(build, 100))
 		return;
@@ -341,7 +341,7 @@ static void margin_belongs_to_its_thread(const struct build *build)
 	assert_in_range(margin_after(build, 110000, 1), 100000, MARGIN_NS_MAX);
 }
 
-static void slack_is_one_in_a_sleep_and_as_before_after_it(const struct build *build)
+static void slack_is_1_ns_in_a_sleep_and_restored_after_it(const struct build *build)
 {
 	for (size_t w = 0; w < WAITS; w++) {
 		fake_start(step_for(waits_us[w]));
@@ -354,7 +354,7 @@ static void slack_is_one_in_a_sleep_and_as_before_after_it(const struct build *b
 	}
 }
 
-static void slack_that_is_small_or_unknown_is_left_alone(const struct build *build)
+static void slack_that_is_small_or_unknown_is_not_changed(const struct build *build)
 {
 	static const int answers[] = {-1, 1};
 
@@ -379,7 +379,7 @@ static void slack_that_cannot_be_set_is_not_restored(const struct build *build)
 #define TROUBLE(name, ...) ROW(wait_in_trouble_is_not_early, trouble, name, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
-	ON_BUILDS(is_monotonic, each_wait_is_not_early_and_not_long),
+	ON_BUILDS(is_monotonic, each_wait_is_neither_early_nor_long),
 	ON_BUILDS(is_monotonic, sleep_begins_at_threshold),
 	ON_BUILDS(is_monotonic, zero_returns_without_reading_clock),
 	TROUBLE(delay_across_32bit_nanoseconds_is_not_early, .usecs = 4294968,
@@ -399,17 +399,17 @@ static const struct CMUnitTest tests[] = {
 	/* A monotonic clock must not go back, but on some machines it did. */
 	TROUBLE(clock_that_goes_back_is_waited_out, .usecs = 100000, .reading_that_goes_back = 2),
 	ON_BUILDS(is_monotonic, every_start_within_a_second_carries),
-	ON_BUILDS(is_cut, cut_build_is_early_by_what_it_says),
+	ON_BUILDS(is_shortened, shortened_build_is_early),
 	ON_BUILDS(is_learner, margin_follows_latency),
 	ON_BUILDS(is_learner, margin_is_bounded),
-	ON_BUILDS(is_learner, latency_that_cannot_be_hidden_teaches_nothing),
+	ON_BUILDS(is_learner, latency_beyond_the_limit_leaves_the_margin_unchanged),
 	ON_BUILDS(is_learner, learnt_margin_hides_latency),
-	ON_BUILDS(is_learner, eighth_of_a_wait_is_slept_at_least),
+	ON_BUILDS(is_learner, at_least_an_eighth_of_a_wait_is_slept),
 	ON_BUILDS(cannot_learn, build_that_cannot_learn_keeps_its_margin),
 	ON_BUILDS(is_monotonic, build_without_hybrid_sleeps_to_the_end),
 	ON_BUILDS(is_learner, margin_belongs_to_its_thread),
-	ON_BUILDS(is_monotonic, slack_is_one_in_a_sleep_and_as_before_after_it),
-	ON_BUILDS(is_monotonic, slack_that_is_small_or_unknown_is_left_alone),
+	ON_BUILDS(is_monotonic, slack_is_1_ns_in_a_sleep_and_restored_after_it),
+	ON_BUILDS(is_monotonic, slack_that_is_small_or_unknown_is_not_changed),
 	ON_BUILDS(is_monotonic, slack_that_cannot_be_set_is_not_restored),
 };
 

@@ -107,7 +107,7 @@ static void storm_end(struct storm *storm)
 	assert_int_equal(pthread_join(storm->sender, NULL), 0);
 }
 
-/* Delays from 1 us to STORM_US_MAX; each is longer than the one before by the same factor. */
+/* Delays from 1 us to STORM_US_MAX, in a geometric series. */
 static void delay_in_storm(const struct build *build, int flags)
 {
 	struct storm storm;

@@ -17,12 +17,12 @@
 #define STEP_NS_MAX 50000
 #define SLEEP_NS_MAX 100000000
 
-/* True time, and a wall clock that is set. Wrapped functions get no context, so it is global. */
+/* True time, and a wall clock that steps. Wrapped functions get no context, so it is global. */
 static struct fake_world {
 	int64_t now_ns;
 	int64_t wall_offset_ns;
-	int64_t wall_tick_ns;  /* readings are rounded down to whole ones */
-	int64_t sleep_unit_ns; /* sleeps are cut to whole ones; 0: they are not */
+	int64_t wall_tick_ns;  /* readings are rounded down to whole ticks */
+	int64_t sleep_unit_ns; /* sleeps are cut to whole units; 0: they are not */
 	int64_t read_ns;       /* time of one reading */
 	int64_t start_ns;      /* when the clock was first read */
 	int64_t latency_ns;
@@ -30,7 +30,7 @@ static struct fake_world {
 	unsigned int sleeps;
 	unsigned int interruptions_left;
 	unsigned int early_wakes_left;
-	int64_t left_too_much_ns; /* error of the rest that an interrupted sleep reports */
+	int64_t remainder_error_ns; /* error of the time left that an interrupted sleep reports */
 	unsigned int steps_left;
 	unsigned int step_every; /* readings, from the second on; 0 for no steps */
 	unsigned int gap_at;     /* reading before which the thread loses its CPU */
@@ -79,7 +79,7 @@ static struct timespec timespec_of(int64_t ns)
 static int interrupt_sleep(int64_t length_ns, struct timespec *left)
 {
 	fake.now_ns += length_ns / 2;
-	*left = timespec_of(length_ns - length_ns / 2 + fake.left_too_much_ns);
+	*left = timespec_of(length_ns - length_ns / 2 + fake.remainder_error_ns);
 	errno = EINTR;
 	return -1;
 }
@@ -137,7 +137,7 @@ static void fake_start(void)
 	slack = (struct fake_slack){.now_ns = SLACK_NS};
 }
 
-static int64_t passed_ns(void)
+static int64_t elapsed_ns(void)
 {
 	if (fake.readings == 0)
 		return 0;
@@ -146,11 +146,11 @@ static int64_t passed_ns(void)
 
 static void assert_not_early(const struct build *build, unsigned int usecs)
 {
-	const int64_t wait_ns = (int64_t)kept_us(build, usecs) * NS_PER_US;
+	const int64_t wait_ns = (int64_t)actual_us(build, usecs) * NS_PER_US;
 
-	if (passed_ns() < wait_ns)
+	if (elapsed_ns() < wait_ns)
 		print_message("%s(%u) is early\n", build->name, usecs);
-	assert_true(passed_ns() >= wait_ns);
+	assert_true(elapsed_ns() >= wait_ns);
 }
 
 static int64_t unit_ns(const struct build *build)
@@ -163,7 +163,7 @@ static bool is_on_wall(const struct build *build)
 	return !build->monotonic;
 }
 
-static bool is_cut(const struct build *build)
+static bool is_shortened(const struct build *build)
 {
 	return !build->monotonic && build->percent != 100;
 }
@@ -178,7 +178,7 @@ static bool is_polled_for_long(const struct build *build, unsigned int usecs)
 	return usecs > 5000000 && !sleeps_for(build, usecs);
 }
 
-static void each_wait_is_not_early_and_not_long(const struct build *build)
+static void each_wait_is_neither_early_nor_long(const struct build *build)
 {
 	for (size_t w = 0; w < WAITS; w++) {
 		const int64_t wait_ns = (int64_t)waits_us[w] * NS_PER_US;
@@ -193,8 +193,8 @@ static void each_wait_is_not_early_and_not_long(const struct build *build)
 		 * the unit by which it may be cut.
 		 */
 		assert_true(
-			passed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
-					       unit_ns(build) * (2 + wait_ns / SLEEP_NS_MAX * 2));
+			elapsed_ns() <= wait_ns + wait_ns / 1000 + 200 * NS_PER_US +
+						unit_ns(build) * (2 + wait_ns / SLEEP_NS_MAX * 2));
 	}
 }
 
@@ -261,12 +261,12 @@ static void steps_at_any_reading_are_not_early(const struct build *build)
 	}
 }
 
-/* A small step looks like passed time, and shortens the wait by its own length at most. */
-static void step_too_small_to_notice_costs_no_more_than_itself(const struct build *build)
+/* A small step cannot be distinguished from passed time. */
+static void small_step_shortens_the_wait_by_its_own_length_at_most(const struct build *build)
 {
 	step_while_polling(30 * NS_PER_US, 5, 1);
 	build->delay(99);
-	assert_true(passed_ns() >= (int64_t)(kept_us(build, 99) - 30) * NS_PER_US);
+	assert_true(elapsed_ns() >= (int64_t)(actual_us(build, 99) - 30) * NS_PER_US);
 }
 
 static void backward_step_while_polling_prolongs_by_little(const struct build *build)
@@ -274,7 +274,7 @@ static void backward_step_while_polling_prolongs_by_little(const struct build *b
 	step_while_polling(-HOUR_NS, 5, 1);
 	build->delay(99);
 	assert_not_early(build, 99);
-	assert_true(passed_ns() <= (99 + 100) * NS_PER_US + unit_ns(build));
+	assert_true(elapsed_ns() <= (99 + 100) * NS_PER_US + unit_ns(build));
 }
 
 /* Steps the clock before every other reading, so that the reading between always shows a tick. */
@@ -302,7 +302,7 @@ static void step_in_a_sleep(const struct build *build, int64_t step_ns)
 	fake.step_in_sleep_ns = step_ns;
 	build->delay(1000000);
 	assert_not_early(build, 1000000);
-	assert_true(passed_ns() <= NS_PER_S + SLEEP_NS_MAX + 20 * NS_PER_US * 1000);
+	assert_true(elapsed_ns() <= NS_PER_S + SLEEP_NS_MAX + 20 * NS_PER_US * 1000);
 }
 
 static void step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep(const struct build *build)
@@ -315,7 +315,7 @@ static void step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep(const struct 
 	step_in_a_sleep(build, -HOUR_NS);
 }
 
-/* The mishaps of a wait. Fields of 0 leave the world as it is. */
+/* The disturbances of a wait. A field of 0 changes nothing. */
 struct trouble {
 	unsigned int usecs;
 	int64_t longest_ns; /* 0: any */
@@ -348,8 +348,8 @@ static void wait_in_trouble(const struct build *build, const struct trouble *tro
 	assert_not_early(build, trouble->usecs);
 	assert_int_equal(slack.now_ns, SLACK_NS);
 	if (trouble->longest_ns != 0)
-		assert_true(passed_ns() <= trouble->longest_ns + may_be_short_ns);
-	/* A build that knows a unit sleeps longer than it has to. */
+		assert_true(elapsed_ns() <= trouble->longest_ns + may_be_short_ns);
+	/* A build with a sleep unit sleeps longer than requested, so it needs fewer sleeps. */
 	if (sleeps_for(build, trouble->usecs) && build->sleep_unit_us == 0)
 		assert_int_equal(fake.early_wakes_left, 0);
 }
@@ -364,15 +364,15 @@ static void wait_in_trouble_is_not_early(void **state)
 	}
 }
 
-static void storm(const struct build *build, int64_t left_too_much_ns)
+static void storm(const struct build *build, int64_t remainder_error_ns)
 {
 	fake_start();
 	fake.interruptions_left = 10;
-	fake.left_too_much_ns = left_too_much_ns;
+	fake.remainder_error_ns = remainder_error_ns;
 	fake.step_in_sleep_ns = HOUR_NS;
 	build->delay(1000000);
 	assert_not_early(build, 1000000);
-	assert_true(passed_ns() <= 2 * NS_PER_S);
+	assert_true(elapsed_ns() <= 2 * NS_PER_S);
 	assert_int_equal(slack.now_ns, SLACK_NS);
 }
 
@@ -404,17 +404,17 @@ static void sleeps_of_whole_units_beside_a_coarse_clock_are_not_early(const stru
 	}
 }
 
-static void cut_build_is_early_by_what_it_says(const struct build *build)
+static void shortened_build_is_early(const struct build *build)
 {
 	fake_start();
 	build->delay(1000);
-	assert_true(passed_ns() < 700 * NS_PER_US);
+	assert_true(elapsed_ns() < 700 * NS_PER_US);
 }
 
 #define TROUBLE(name, ...) ROW(wait_in_trouble_is_not_early, trouble, name, __VA_ARGS__)
 
 static const struct CMUnitTest tests[] = {
-	ON_BUILDS(is_on_wall, each_wait_is_not_early_and_not_long),
+	ON_BUILDS(is_on_wall, each_wait_is_neither_early_nor_long),
 	ON_BUILDS(is_on_wall, sleep_begins_at_threshold),
 	ON_BUILDS(is_on_wall, zero_returns_without_reading_clock),
 	/* In 2038, a 32-bit clock falls back to 1901. */
@@ -424,9 +424,9 @@ static const struct CMUnitTest tests[] = {
 	TROUBLE(sleep_that_wakes_early_is_slept_again, .usecs = 50000, .early_wakes = 7),
 	TROUBLE(sleep_that_fails_is_polled_instead, .usecs = 50000, .sleep_error = ENOSYS,
 		.longest_ns = 51 * 1000 * NS_PER_US),
-	/* usleep() does not tell what a signal left of it. */
-	TROUBLE(signals_faster_than_a_sleep_end_with_shorter_sleeps, .usecs = 1000000,
-		.interruptions = 6, .wall_tick_ns = 10000000, .longest_ns = 2 * NS_PER_S),
+	/* After a signal, usleep() does not return the time that was left. */
+	TROUBLE(wait_ends_in_spite_of_frequent_signals, .usecs = 1000000, .interruptions = 6,
+		.wall_tick_ns = 10000000, .longest_ns = 2 * NS_PER_S),
 	/* Ticks of 4 and 10 ms exceed a credible step, so a sleep must measure the time. */
 	TROUBLE(coarse_clock_is_not_early_and_ends, .usecs = 60, .wall_tick_ns = 4000000,
 		.longest_ns = 8000000),
@@ -438,13 +438,13 @@ static const struct CMUnitTest tests[] = {
 		.longest_ns = 5000000 + 300 * NS_PER_US),
 	ON_BUILDS(is_on_wall, every_start_within_a_microsecond_is_not_early),
 	ON_BUILDS(is_on_wall, steps_at_any_reading_are_not_early),
-	ON_BUILDS(is_on_wall, step_too_small_to_notice_costs_no_more_than_itself),
+	ON_BUILDS(is_on_wall, small_step_shortens_the_wait_by_its_own_length_at_most),
 	ON_BUILDS(is_on_wall, backward_step_while_polling_prolongs_by_little),
 	ON_BUILDS(is_on_wall, ticks_between_many_steps_do_not_add_up),
 	ON_BUILDS(is_on_wall, step_in_a_sleep_is_not_early_and_prolongs_by_one_sleep),
 	ON_BUILDS(is_on_wall, signal_storm_is_slept_through),
 	ON_BUILDS(knows_unit, sleeps_of_whole_units_beside_a_coarse_clock_are_not_early),
-	ON_BUILDS(is_cut, cut_build_is_early_by_what_it_says),
+	ON_BUILDS(is_shortened, shortened_build_is_early),
 };
 
 RUN_CASES(tests)

@@ -41,20 +41,20 @@ static const unsigned int waits_us[] = {0, 1, 2, 99, 100, 101, 99999, 100000, 10
 
 #define WAITS COUNT(waits_us)
 
-/* Returns the wait that a build keeps: the requested one, unless the build is wrong on purpose. */
-static inline unsigned int kept_us(const struct build *build, unsigned int usecs)
+/* Returns how long a build waits. Some builds wait for only a part of the request, on purpose. */
+static inline unsigned int actual_us(const struct build *build, unsigned int usecs)
 {
 	return (unsigned int)((unsigned long long)usecs * build->percent / 100);
 }
 
 static inline bool sleeps_for(const struct build *build, unsigned int usecs)
 {
-	const unsigned int wait_us = kept_us(build, usecs);
+	const unsigned int wait_us = actual_us(build, usecs);
 
 	return wait_us >= build->threshold_us && wait_us > 0;
 }
 
-/* A case that runs on some builds, on one at least. */
+/* A case for the builds that `is_for` accepts. It fails if there are none. */
 struct build_case {
 	bool (*is_for)(const struct build *build);
 	void (*run)(const struct build *build);

@@ -61,7 +61,7 @@ static void local_timer_of_x86_is_counted_in_the_column_of_its_cpu(void)
 	assert_int_equal(count(x86, 2), 45678901);
 }
 
-static void cpu_that_is_not_there_has_no_count(void)
+static void missing_cpu_has_no_count(void)
 {
 	assert_int_equal(count(x86, 1), -1);
 	assert_int_equal(count(x86, 20), -1);
@@ -72,14 +72,12 @@ static void arch_timer_of_arm64_is_counted(void)
 	assert_int_equal(count(arm64, 0), 1234);
 }
 
-static void text_without_figures_of_the_timer_has_no_count(void)
+static void text_without_timer_figures_has_no_count(void)
 {
 	assert_int_equal(count("    CPU0\n NMI: 1 x\n", 0), -1);
 	assert_int_equal(count("    CPU0\n LOC:\n", 0), -1);
 	assert_int_equal(count("\n", 0), -1);
 }
-
-/* Statistics of readings. */
 
 FIXTURE(statistics, NOTHING, NOTHING);
 
@@ -122,7 +120,7 @@ static void quantiles_are_nearest_ranks_of_the_readings(struct statistics *found
 	assert_int_equal(found->quantile_ns[100], 40);
 }
 
-static void of_a_hundred_readings_the_99th_percentile_is_the_last_but_one(struct statistics *found)
+static void quantiles_of_a_hundred_readings_are_the_readings(struct statistics *found)
 {
 	int64_t readings[100];
 
@@ -148,13 +146,13 @@ static const struct CMUnitTest tests[] = {
 	CASE(lines_about_timer_handling_of_old_and_new_kernels_are_kept),
 	CASE(lines_about_single_timers_are_not_kept),
 	CASE(local_timer_of_x86_is_counted_in_the_column_of_its_cpu),
-	CASE(cpu_that_is_not_there_has_no_count),
+	CASE(missing_cpu_has_no_count),
 	CASE(arch_timer_of_arm64_is_counted),
-	CASE(text_without_figures_of_the_timer_has_no_count),
+	CASE(text_without_timer_figures_has_no_count),
 	CASE(statistics_of_no_readings_are_zero),
 	CASE_ON(statistics, single_reading_is_every_quantile_and_has_no_deviation),
 	CASE_ON(statistics, quantiles_are_nearest_ranks_of_the_readings),
-	CASE_ON(statistics, of_a_hundred_readings_the_99th_percentile_is_the_last_but_one),
+	CASE_ON(statistics, quantiles_of_a_hundred_readings_are_the_readings),
 	CASE_ON(statistics, long_waits_do_not_overflow_the_deviation),
 };
 

@@ -36,7 +36,7 @@ static void every_argument_of_a_wait_is_parsed(struct series *found)
 	assert_int_equal(found->hold_us, 0);
 }
 
-static void missing_arguments_leave_the_process_unchanged(struct series *found)
+static void missing_arguments_change_nothing_in_the_process(struct series *found)
 {
 	assert_int_equal(parse("wait:wait=nop,count=1", found), 0);
 	assert_int_equal(found->fifo_priority, 0);
@@ -106,8 +106,6 @@ static void sweep_of_a_single_length_is_accepted(struct series *found)
 	assert_int_equal(found->to_ns, 5);
 }
 
-/* The waits that a series measures. */
-
 static const char *const sleeps[] = {
 	"nanosleep", "clock_nanosleep", "select", "pselect", "poll", "ppoll"};
 #define SLEEPS (COUNT(sleeps))
@@ -142,7 +140,7 @@ static void every_wait_is_found_by_the_name_of_its_function(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(series, every_argument_of_a_wait_is_parsed),
-	CASE_ON(series, missing_arguments_leave_the_process_unchanged),
+	CASE_ON(series, missing_arguments_change_nothing_in_the_process),
 	CASE_ON(series, kinds_without_required_arguments_need_no_colon),
 	CASE_ON(series, values_at_a_bound_are_accepted_and_beyond_it_refused),
 	CASE_ON(series, invalid_series_is_refused),

@@ -36,7 +36,7 @@ static void region_is_found_among_others(void)
 	flashrom_layout_release(layout);
 }
 
-static void region_that_is_not_there_is_refused(void)
+static void missing_region_is_refused(void)
 {
 	struct flashrom_layout *layout;
 
@@ -44,7 +44,7 @@ static void region_that_is_not_there_is_refused(void)
 	assert_int_equal(read_text("", "rig", &layout), -ENOENT);
 }
 
-static void line_that_is_no_region_is_refused(void)
+static void invalid_line_is_refused(void)
 {
 	static const char *const wrong[] = {
 		"rig\n", "0:rig\n", "0 ffff rig\n", "0:ffff\n", "ffff:0 rig\n"};
@@ -54,7 +54,7 @@ static void line_that_is_no_region_is_refused(void)
 		assert_int_equal(read_text(wrong[i], "rig", &layout), -EINVAL);
 }
 
-static void file_that_is_not_there_is_an_error(void)
+static void missing_file_is_refused(void)
 {
 	struct flashrom_layout *layout;
 
@@ -63,9 +63,9 @@ static void file_that_is_not_there_is_an_error(void)
 
 static const struct CMUnitTest tests[] = {
 	CASE(region_is_found_among_others),
-	CASE(region_that_is_not_there_is_refused),
-	CASE(line_that_is_no_region_is_refused),
-	CASE(file_that_is_not_there_is_an_error),
+	CASE(missing_region_is_refused),
+	CASE(invalid_line_is_refused),
+	CASE(missing_file_is_refused),
 };
 
 RUN_CASES(tests)

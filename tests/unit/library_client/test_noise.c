@@ -22,6 +22,17 @@ static bool wait_for_signals(const struct noise *noise, sig_atomic_t count)
 	return noise->signals >= count;
 }
 
+/* Sleeps until the threads took `count` turns. Returns false after LIMIT_S. */
+static bool wait_for_turns(const struct noise *noise, unsigned int count)
+{
+	const struct timespec look = {0, 10000000};
+	const time_t end_s = time(NULL) + LIMIT_S;
+
+	while (noise->turns < count && time(NULL) < end_s)
+		nanosleep(&look, NULL);
+	return noise->turns >= count;
+}
+
 static void each_signal_interrupts_a_sleep(void)
 {
 	const struct timespec hour = {3600, 0};
@@ -94,7 +105,7 @@ static void read_is_interrupted_unless_calls_are_restarted(void)
 static void no_signal_comes_after_the_stop(void)
 {
 	const struct noise_config config = {.rate_hz = 1000, .signal = SIGUSR1};
-	const struct timespec while_ns = {0, 20000000};
+	const struct timespec pause = {0, 20000000};
 	struct noise noise;
 	sig_atomic_t before;
 
@@ -102,31 +113,25 @@ static void no_signal_comes_after_the_stop(void)
 	assert_true(wait_for_signals(&noise, 1));
 	noise_stop(&noise);
 	before = noise.signals;
-	assert_int_equal(nanosleep(&while_ns, NULL), 0);
+	assert_int_equal(nanosleep(&pause, NULL), 0);
 	assert_int_equal(noise.signals, before);
 }
 
 static void threads_run_and_leave_signals_to_the_caller(void)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .threads = 3};
-	const struct timespec look = {0, 10000000};
-	const time_t end_s = time(NULL) + LIMIT_S;
 	struct noise noise;
 
 	assert_int_equal(noise_start(&noise, &config), 0);
-	while (noise.turns < 4 && time(NULL) < end_s)
-		nanosleep(&look, NULL);
+	assert_true(wait_for_turns(&noise, 4));
 	assert_true(wait_for_signals(&noise, 1));
 	noise_stop(&noise);
-	assert_true(noise.turns >= 4);
 	assert_int_equal(noise.threads, 0);
 }
 
 static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 {
 	const struct noise_config config = {.threads = 1};
-	const struct timespec look = {0, 10000000};
-	const time_t end_s = time(NULL) + LIMIT_S;
 	cpu_set_t all, one, theirs;
 	struct noise noise;
 	int core = 0;
@@ -140,8 +145,7 @@ static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 	CPU_SET(core, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	assert_int_equal(noise_start(&noise, &config), 0);
-	while (noise.turns < 1 && time(NULL) < end_s)
-		nanosleep(&look, NULL);
+	assert_true(wait_for_turns(&noise, 1));
 	assert_int_equal(pthread_getaffinity_np(noise.thread[0], sizeof(theirs), &theirs), 0);
 	noise_stop(&noise);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
@@ -152,11 +156,11 @@ static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 static void config_of_zeros_starts_neither_signals_nor_threads(void)
 {
 	const struct noise_config config = {.rate_hz = 0};
-	const struct timespec while_ns = {0, 20000000};
+	const struct timespec pause = {0, 20000000};
 	struct noise noise;
 
 	assert_int_equal(noise_start(&noise, &config), 0);
-	assert_int_equal(nanosleep(&while_ns, NULL), 0);
+	assert_int_equal(nanosleep(&pause, NULL), 0);
 	noise_stop(&noise);
 	assert_int_equal(noise.signals, 0);
 	assert_int_equal(noise.turns, 0);

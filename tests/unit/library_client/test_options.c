@@ -36,11 +36,11 @@ static int parse(struct bench *bench, const char *words)
 
 FIXTURE(bench, NOTHING, NOTHING);
 
-#define LEAST "-p serprog:ip=127.0.0.1:4242 -c M25P80"
+#define MINIMUM "-p serprog:ip=127.0.0.1:4242 -c M25P80"
 
 static void programmer_and_chip_alone_are_a_probe(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST), 0);
+	assert_int_equal(parse(bench, MINIMUM), 0);
 	assert_string_equal(bench->options.programmer, "serprog");
 	assert_string_equal(bench->options.parameters, "ip=127.0.0.1:4242");
 	assert_string_equal(bench->options.chip, "M25P80");
@@ -50,45 +50,39 @@ static void programmer_and_chip_alone_are_a_probe(struct bench *bench)
 	assert_int_equal(bench->options.asks, 0);
 }
 
-static void programmer_without_parameters_has_none(struct bench *bench)
+static void jobs_and_regions_have_the_options_of_flashrom(struct bench *bench)
 {
-	assert_int_equal(parse(bench, "-p dummy -c M25P80"), 0);
-	assert_string_equal(bench->options.programmer, "dummy");
-	assert_null(bench->options.parameters);
-}
-
-static void job_about_a_region_is_taken_in_the_words_of_flashrom(struct bench *bench)
-{
-	assert_int_equal(parse(bench, LEAST " -l /tmp/layout -i rig -N -w /tmp/w.bin"), 0);
+	assert_int_equal(parse(bench, MINIMUM " -l /tmp/layout -i rig -N -w /tmp/w.bin"), 0);
 	assert_int_equal(bench->options.job, JOB_WRITE);
 	assert_string_equal(bench->options.image_path, "/tmp/w.bin");
 	assert_string_equal(bench->options.layout_path, "/tmp/layout");
 	assert_string_equal(bench->options.region, "rig");
-	assert_int_equal(parse(bench, LEAST " -r /tmp/r.bin"), 0);
+	assert_int_equal(parse(bench, MINIMUM " -r /tmp/r.bin"), 0);
 	assert_int_equal(bench->options.job, JOB_READ);
-	assert_int_equal(parse(bench, LEAST " -v /tmp/r.bin"), 0);
+	assert_int_equal(parse(bench, MINIMUM " -v /tmp/r.bin"), 0);
 	assert_int_equal(bench->options.job, JOB_VERIFY);
-	assert_int_equal(parse(bench, LEAST " -E"), 0);
+	assert_int_equal(parse(bench, MINIMUM " -E"), 0);
 	assert_int_equal(bench->options.job, JOB_ERASE);
 }
 
-static void signals_are_alarms_that_interrupt_unless_told_otherwise(struct bench *bench)
+static void signals_are_sigalrm_without_restart_by_default(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST " --signals 20"), 0);
+	assert_int_equal(parse(bench, MINIMUM " --signals 20"), 0);
 	assert_int_equal(bench->options.noise.rate_hz, 20);
 	assert_int_equal(bench->options.noise.signal, SIGALRM);
 	assert_false(bench->options.noise.restart);
-	assert_int_equal(parse(bench, LEAST " --signals 1000,usr1,restart"), 0);
+	assert_int_equal(parse(bench, MINIMUM " --signals 1000,usr1,restart"), 0);
 	assert_int_equal(bench->options.noise.rate_hz, 1000);
 	assert_int_equal(bench->options.noise.signal, SIGUSR1);
 	assert_true(bench->options.noise.restart);
-	assert_int_equal(parse(bench, LEAST " --signals 1,chld"), 0);
+	assert_int_equal(parse(bench, MINIMUM " --signals 1,chld"), 0);
 	assert_int_equal(bench->options.noise.signal, SIGCHLD);
 }
 
-static void longest_delay_that_can_be_asked_for_is_taken(struct bench *bench)
+static void delays_of_64_bits_are_accepted(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
+	assert_int_equal(
+		parse(bench, MINIMUM " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
 	assert_int_equal(bench->options.delay_address, 0x48a60);
 	assert_int_equal(bench->options.asks, 3);
 	assert_true(bench->options.ask[0] == 0);
@@ -96,50 +90,52 @@ static void longest_delay_that_can_be_asked_for_is_taken(struct bench *bench)
 	assert_true(bench->options.ask[2] == UINT64_MAX);
 }
 
-static void programmer_alone_is_a_probe_among_all_chips(struct bench *bench)
+static void parameters_and_chip_may_be_missing(struct bench *bench)
 {
 	assert_int_equal(parse(bench, "-p dummy"), 0);
+	assert_string_equal(bench->options.programmer, "dummy");
+	assert_null(bench->options.parameters);
 	assert_null(bench->options.chip);
 }
 
-static void what_makes_no_sense_is_refused(struct bench *bench)
+static void invalid_line_is_refused(struct bench *bench)
 {
 	static const char *const wrong[] = {
 		"-c M25P80",
-		LEAST " word",
-		LEAST " -x",
-		LEAST " -E -r /tmp/r.bin",
-		LEAST " -l /tmp/layout",
-		LEAST " -i rig",
-		LEAST " --signals",
-		LEAST " --signals 1001",
-		LEAST " --signals -1",
-		LEAST " --signals 20,hup",
-		LEAST " --signals 20,",
-		LEAST " --threads 9",
-		LEAST " --threads x",
-		LEAST " --ask 1",
-		LEAST " --delay 1",
-		LEAST " --delay 1 --ask 18446744073709551616",
-		LEAST " --delay 1 --ask 1,,2",
-		LEAST " --delay 1x --ask 1",
-		LEAST " --delay 1 --ask 1 --argument 6",
+		MINIMUM " word",
+		MINIMUM " -x",
+		MINIMUM " -E -r /tmp/r.bin",
+		MINIMUM " -l /tmp/layout",
+		MINIMUM " -i rig",
+		MINIMUM " --signals",
+		MINIMUM " --signals 1001",
+		MINIMUM " --signals -1",
+		MINIMUM " --signals 20,hup",
+		MINIMUM " --signals 20,",
+		MINIMUM " --threads 9",
+		MINIMUM " --threads x",
+		MINIMUM " --ask 1",
+		MINIMUM " --delay 1",
+		MINIMUM " --delay 1 --ask 18446744073709551616",
+		MINIMUM " --delay 1 --ask 1,,2",
+		MINIMUM " --delay 1x --ask 1",
+		MINIMUM " --delay 1 --ask 1 --argument 6",
 	};
 
 	for (size_t i = 0; i < COUNT(wrong); i++)
 		assert_int_equal(parse(bench, wrong[i]), -EINVAL);
 }
 
-static void delays_across_a_full_second_need_no_others(struct bench *bench)
+static void across_needs_no_ask(struct bench *bench)
 {
-	assert_int_equal(parse(bench, LEAST " --delay 0x48a60 --across 99"), 0);
+	assert_int_equal(parse(bench, MINIMUM " --delay 0x48a60 --across 99"), 0);
 	assert_true(bench->options.across == 99);
 	assert_int_equal(bench->options.asks, 0);
 }
 
-static void more_asks_than_there_is_room_for_are_refused(struct bench *bench)
+static void more_delays_than_asks_max_are_refused(struct bench *bench)
 {
-	char words[512] = LEAST " --delay 1 --ask 1";
+	char words[512] = MINIMUM " --delay 1 --ask 1";
 
 	for (unsigned int i = 1; i < ASKS_MAX; i++)
 		strcat(words, ",1");
@@ -151,14 +147,13 @@ static void more_asks_than_there_is_room_for_are_refused(struct bench *bench)
 
 static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, programmer_and_chip_alone_are_a_probe),
-	CASE_ON(bench, programmer_alone_is_a_probe_among_all_chips),
-	CASE_ON(bench, programmer_without_parameters_has_none),
-	CASE_ON(bench, job_about_a_region_is_taken_in_the_words_of_flashrom),
-	CASE_ON(bench, signals_are_alarms_that_interrupt_unless_told_otherwise),
-	CASE_ON(bench, longest_delay_that_can_be_asked_for_is_taken),
-	CASE_ON(bench, what_makes_no_sense_is_refused),
-	CASE_ON(bench, delays_across_a_full_second_need_no_others),
-	CASE_ON(bench, more_asks_than_there_is_room_for_are_refused),
+	CASE_ON(bench, parameters_and_chip_may_be_missing),
+	CASE_ON(bench, jobs_and_regions_have_the_options_of_flashrom),
+	CASE_ON(bench, signals_are_sigalrm_without_restart_by_default),
+	CASE_ON(bench, delays_of_64_bits_are_accepted),
+	CASE_ON(bench, invalid_line_is_refused),
+	CASE_ON(bench, across_needs_no_ask),
+	CASE_ON(bench, more_delays_than_asks_max_are_refused),
 };
 
 RUN_CASES(tests)

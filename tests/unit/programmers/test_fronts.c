@@ -52,7 +52,7 @@ struct bench {
 	struct bus *bus_or_none;
 	void *device; /* the memory of a USB device */
 	uint64_t now_ns;
-	size_t told_count; /* the records that are printed already */
+	size_t printed_count; /* the records that are printed already */
 	struct {
 		char name[NAME_BYTES];
 		uint64_t value;
@@ -140,7 +140,7 @@ static bool run_front(struct bench *bench)
 	if (!bench->front || (part_name && !part))
 		return false;
 	bench->now_ns = UINT64_C(1000000);
-	bench->told_count = 0;
+	bench->printed_count = 0;
 	bench->bus_or_none = part ? &bench->bus : NULL;
 	if (bench->front->usb) {
 		bench->device = map_zeros(bench->front->usb->state_bytes);
@@ -489,10 +489,10 @@ static void put_record(struct bench *bench, const struct event *event)
 static bool run_records(struct bench *bench)
 {
 	bus_flush(&bench->bus);
-	if (bench->told_count == bench->bus.events.count)
+	if (bench->printed_count == bench->bus.events.count)
 		put(&bench->dialogue, "none");
-	for (; bench->told_count < bench->bus.events.count; bench->told_count++)
-		put_record(bench, events_at(&bench->bus.events, bench->told_count));
+	for (; bench->printed_count < bench->bus.events.count; bench->printed_count++)
+		put_record(bench, events_at(&bench->bus.events, bench->printed_count));
 	if (!bus_is_clean(&bench->bus))
 		put(&bench->dialogue, "unclean");
 	return true;

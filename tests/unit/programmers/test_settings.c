@@ -87,7 +87,7 @@ static void bad_lines_are_named(struct fixture *fixture)
 }
 
 /* Two records may follow the bound: the one that is still open, and EVENT_GAVE_UP. */
-static void records_past_the_bound_have_room(struct fixture *fixture)
+static void records_max_leaves_room_for_two_more_records(struct fixture *fixture)
 {
 	char line[64];
 
@@ -109,7 +109,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, empty_text_is_no_chip),
 	CASE_ON(fixture, each_missing_key_is_refused),
 	CASE_ON(fixture, bad_lines_are_named),
-	CASE_ON(fixture, records_past_the_bound_have_room),
+	CASE_ON(fixture, records_max_leaves_room_for_two_more_records),
 	CASE_ON(fixture, state_that_does_not_fit_its_part_is_refused),
 };
 
