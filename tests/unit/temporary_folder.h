@@ -40,7 +40,9 @@ static inline void folder_destroy(const struct folder *folder)
 static inline void folder_file(
 	const struct folder *folder, const char *name, char path[FOLDER_FILE_BYTES])
 {
-	snprintf(path, FOLDER_FILE_BYTES, "%s/%s", folder->path, name);
+	int bytes = snprintf(path, FOLDER_FILE_BYTES, "%s/%s", folder->path, name);
+
+	assert_in_range(bytes, 1, FOLDER_FILE_BYTES - 1);
 }
 
 static inline FILE *folder_open(const struct folder *folder, const char *name, const char *mode)
