@@ -8,6 +8,7 @@ from delayrig.features.documents.measured import (
     answer_lines,
     cost_rows,
     firmwares_page,
+    gate_page,
     known_bad_page,
     newest_page,
     requoted,
@@ -90,12 +91,26 @@ def test_resolution_table_has_a_row_for_each_speed() -> None:
     assert row.endswith("| 0.020 us | 3.000 us |")
 
 
-def test_quoted_gate_answer_is_replaced_by_the_first_word_of_each_line() -> None:
-    text = f"{GATE_MARK}\n\n    rig/rig gate\n\n    Seen: nothing.\n\nSeen: words.\n"
+def test_quoted_gate_answer_is_replaced_as_a_whole() -> None:
+    head = f"{GATE_MARK}\n\n    rig/rig gate\n\n"
+    text = f"{head}    Seen: nothing.\n    Gone: words.\n\nSeen: words.\n\n    Seen: nothing.\n"
+    answer = "    Seen: all.\n    Cost in time: none.\n"
     decision = replace(
-        decided([timed(BEFORE)], [timed(AFTER)]), lines=["Seen: all.", "Cost: none."]
+        decided([timed(BEFORE)], [timed(AFTER)]), lines=["Seen: all.", "Cost in time: none."]
     )
-    assert requoted_answer(text, decision) == text.replace("Seen: nothing.", "Seen: all.")
+    fresh = f"{head}{answer}\nSeen: words.\n\n    Seen: nothing.\n"
+    assert requoted_answer(text, decision) == fresh
+    assert requoted_answer(fresh, decision) == fresh
+
+
+def test_gate_page_names_the_cells_that_became_slower_in_one_row() -> None:
+    cells = ["a", "b"]
+    before = [timed(BEFORE, name=name) for name in cells]
+    decision = decided(before, [timed(AFTER, SECOND * 3 // 2, name=name) for name in cells])
+    slower = [cell for cell in decision.cells if cell.outcome is Outcome.SLOWER]
+    (row,) = [line for line in gate_page(decision, [run_of(20)]).splitlines() if "slower" in line]
+    assert len(slower) == 2
+    assert all(f"`{cell.id}` (+50.0 %)" in row for cell in slower)
 
 
 def test_quoted_evidence_gets_the_figures_of_the_run() -> None:

@@ -3,8 +3,7 @@
 
 Below a line `<!-- measured: default -->` a document quotes rows of a run's table, found by the
 columns that name the cell. Below `VERDICT CELL` it quotes lines of evidence, found by the text
-before their last colon. Below `<!-- measured: gate -->` it quotes lines of a gate's answer, found
-by the text before their first colon.
+before their last colon. Below `<!-- measured: gate -->` it quotes a gate's command and answer.
 """
 
 import io
@@ -16,7 +15,7 @@ from statistics import fmean
 from rich.console import Console
 from rich.markup import escape
 
-from delayrig.decision.decision import Decision
+from delayrig.decision.decision import Decision, Outcome
 from delayrig.features.selfcheck.known_bad import KnownBad, summary
 from delayrig.model.cell import Job, Role
 from delayrig.model.lane import EXACT_LANE
@@ -205,7 +204,10 @@ def gate_page(decision: Decision, runs: Sequence[Results]) -> str:
     """Returns a gate's answer, and what the delay witness could see in these runs."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for cell in decision.cells:
-        if cell.role == Role.MEASURE and cell.outcome != "pass":
+        if cell.outcome is Outcome.SLOWER:
+            worst = max(cell.excess, key=lambda item: item.pct)
+            found[cell.outcome, "beyond the limits"].append(f"`{cell.id}` (+{worst.pct:.1f} %)")
+        elif cell.role == Role.MEASURE and cell.outcome is not Outcome.PASS:
             found[cell.outcome, cell.why].append(f"`{cell.id}`")
     rows = [(" ".join(cells), *answer) for answer, cells in found.items()]
     before, after = decision.baseline.name, decision.candidate.name
@@ -346,18 +348,18 @@ def requoted(text: str, results: Results) -> str:
 
 
 def requoted_answer(text: str, decision: Decision) -> str:
-    """Returns the document with its quoted lines replaced by those of the gate."""
-    lines = {_before_colon(line): f"{INDENT}{line}" for line in decision.lines}
-    return _replaced(text, GATE_MARK, lambda line: lines.get(_before_colon(line), line))
+    """Returns the document with the answers that it quotes replaced by that of the gate.
+
+    Below each mark there is a command, and below that the answer.
+    """
+    answer = "".join(f"{INDENT}{line}\n" for line in decision.lines)
+    quoted = re.compile(rf"({re.escape(GATE_MARK)}\n\n{INDENT}[^\n]+\n\n)(?:{INDENT}[^\n]+\n)+")
+    return quoted.sub(lambda found: found[1] + answer, text)
 
 
 def _claim(line: str) -> str:
     """Returns the text before the last colon, which has no figures."""
     return line.rpartition(": ")[0]
-
-
-def _before_colon(line: str) -> str:
-    return line.strip().partition(":")[0]
 
 
 def _replaced(text: str, mark: str, anew: Callable[[str], str]) -> str:
