@@ -22,7 +22,7 @@
 enum event_kind {
 	EVENT_ACCEPT,  /* at read_ns */
 	EVENT_BARRIER, /* reached at read_ns, released at reply_ns */
-	EVENT_SERPROG, /* a request that is not for the chip */
+	EVENT_SERPROG, /* a request that was refused, or is neither a transfer nor a read */
 	EVENT_SPI,
 	EVENT_CYCLE,      /* all cycles of a command or a read, on a bus that is not SPI */
 	EVENT_DISCONNECT, /* at read_ns */
@@ -41,7 +41,7 @@ struct event {
 	const char *name;
 	uint8_t op; /* for serprog */
 	bool ack;
-	bool executed; /* executed by the request of a later record */
+	bool executed; /* the request of a later record (O_EXEC) executed it */
 	uint32_t write_len;
 	uint32_t read_len;
 	uint64_t empty_ns;      /* the last time when the request was known to be incomplete */
@@ -59,7 +59,8 @@ struct event {
 
 /*
  * Adds a write cycle to the record of its command, whose write_len is 0 before the first cycle. The
- * record keeps the first cycle's remaining busy time, and its margin unless a later cycle has one.
+ * record keeps the facts of the last cycle, with the remaining busy time of the first, and the
+ * margin of the last cycle that has one.
  */
 void event_add_cycle(struct event *command, const struct chip_facts *facts, uint64_t cycle_ns);
 

@@ -16,7 +16,7 @@
  * can then be done, and kept in a snapshot of the machine, before the chip is known.
  */
 
-/* Two descriptors from the process that started this one: it writes to @out and reads from @in. */
+/* Pipes to the process that started the server: the server writes to @out and reads from @in. */
 struct fd_pair {
 	int out;
 	int in;
@@ -82,8 +82,9 @@ struct server {
 
 /*
  * The server hangs up after this number of refused requests; a flashrom ends at the first one. If a
- * request is oversized, each SERVER_REFUSED_BYTES that are dropped behind it count as one more: of
- * the requests in random bytes, one in a hundred announces 8 MiB.
+ * request is oversized, each SERVER_REFUSED_BYTES of its data, which are dropped, count as one
+ * more. Otherwise random bytes would keep the server busy: about one request in a hundred announces
+ * 8 MiB.
  */
 #define SERVER_REFUSED_REQUESTS_MAX 4096
 #define SERVER_REFUSED_BYTES 4096

@@ -13,7 +13,7 @@ struct erase_step {
 	struct range block;
 };
 
-/** Erases in rising order of address. */
+/** The erases, in rising order of address. */
 struct erase_plan {
 	struct erase_step *steps;
 	size_t count;
@@ -24,8 +24,8 @@ struct erase_plan {
  * Finds the erases that turn `current` into `target` (both images of the whole chip) fastest, by
  * typical times. A block that only loses bits (1 to 0) needs no erase, unless the chip is
  * `blank_only`. A larger block is erased if that and programming all of it again take no more time
- * than its smaller blocks would. Nothing outside `range` is erased; its ends must be ends of
- * chip_smallest_block(). Returns 0 or -ENOMEM.
+ * than its smaller blocks would. Nothing outside `range` is erased; it must consist of whole blocks
+ * as chip_smallest_block() returns them. Returns 0 or -ENOMEM.
  */
 int erase_plan_create(const struct flash_chip *chip, struct range range, const uint8_t *current,
 	const uint8_t *target, struct erase_plan *out);

@@ -6,7 +6,7 @@
 #include "priority.h"
 
 /*
- * Returns the included regions of the layout. Without a layout `count` is 0, which stands for the
+ * Lists the included regions of the layout. Without a layout `count` is 0, which stands for the
  * whole chip. The caller frees `ranges`. Returns 0, -ENODATA if no region is included, or another
  * negative errno.
  */

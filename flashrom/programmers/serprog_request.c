@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A single request and its answer. */
+/* Requests and their answers: one at a time, or queued if the answer is only an ACK. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -81,7 +81,7 @@ int serprog_read_size(
 		return 0;
 	error = serprog_query(serprog, command, answer, answer_bytes);
 	if (error != 0)
-		return serprog_fail(serprog, "question for a size", error);
+		return serprog_fail(serprog, "query of a size", error);
 	bytes = serprog_get(answer, answer_bytes);
 	if (bytes == 0)
 		bytes = zero;
@@ -100,11 +100,11 @@ int serprog_report_too_small(struct serprog *serprog, const char *what, size_t b
 }
 
 /*
- * Requests that get only an ACK are sent together. With a round trip for each write, a page could
- * not be loaded within its window, and each byte program would take four times as long. A write
- * enable shares the round trip of its command.
+ * The queue sends requests that get only an ACK together. With a round trip for each write cycle, a
+ * page could not be loaded within its window, and a byte program, which has four cycles, would take
+ * four times as long. A write enable shares the round trip of the command that follows it.
  */
-#define ANSWERS_AT_A_TIME 64
+#define ANSWERS_AT_A_TIME 64 /* the ACKs that one call receives */
 
 static int check_answers(const uint8_t *answers, size_t count)
 {

@@ -93,9 +93,9 @@ static void signal_all(const struct loops *loops, int signal)
 }
 
 /*
- * Waits until all loops have stopped or ended. The agent polls without sleeping, so the subject,
- * which shares its core, cannot run meanwhile. Loops on that core stop only while the agent sleeps,
- * so for them waitpid() blocks.
+ * Waits until all loops have stopped or ended. If none runs on the agent's core, the agent polls,
+ * which keeps the subject on that core from running meanwhile. Otherwise waitpid() blocks, because
+ * a loop on that core can stop only while the agent sleeps.
  */
 static void await_all(const struct loops *loops, int options)
 {

@@ -45,7 +45,7 @@ class FinishedRun:
     def cell(self, name: str, subject: str) -> CellResult:
         """Returns the only cell with that name and subject.
 
-        Skips the test if the archive did not provide a part that the cell needs.
+        Skips the test if the archive did not provide something that the cell needs.
         """
         found = [
             cell
@@ -57,7 +57,7 @@ class FinishedRun:
         return found[0]
 
     def need(self, cells: Iterable[CellResult]) -> None:
-        """Skips the test if the archive did not provide a part that the cells need."""
+        """Skips the test if the archive did not provide something that the cells need."""
         require_provided(cells, self.results.cells)
 
 
@@ -121,7 +121,7 @@ def assert_same_runs(paths: Paths, one: Path, other: Path) -> None:
 
 
 def assert_same_cells(part: Path, whole: Path) -> None:
-    """Checks that each cell of `part` is once in both runs, and is equal to the nanosecond."""
+    """Checks that `whole` has every cell of `part`, and that they are equal to the nanosecond."""
     compared = compare_folders(part, whole)
     assert 0 < compared.compared == len(read_results(part).cells)
     assert compared.differences == []
@@ -129,7 +129,7 @@ def assert_same_cells(part: Path, whole: Path) -> None:
 
 @pytest.fixture(scope="session")
 def smoke(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """Returns the run of the smoke plan, which the first worker that needs it starts for all."""
+    """Returns the one run of the smoke plan that all workers share; the first one starts it."""
     folder = shared_folder(tmp_path_factory) / "smoke"
     folder.mkdir(exist_ok=True)
     record = folder / "run.json"

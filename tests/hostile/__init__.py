@@ -11,7 +11,8 @@ SOURCE = Path(__file__).parent / "hostile.c"
 def build_hostile(folder: Path, *, calls: Sequence[int] = (), **macros: int | str) -> Path:
     """Builds the program, statically linked; returns its path.
 
-    It also tries the system calls with the numbers `calls`. `macros` are those of hostile.c.
+    `calls` are numbers of further system calls to try. `macros` are defined when hostile.c is
+    compiled.
     """
     program = folder / "hostile"
     options = [

@@ -100,7 +100,7 @@ def _result(cell: Cell, number: int, draws: random.Random) -> CellResult:
         verdict=verdict,
         reason="a command came too early"
         if short
-        else f"no command came too early, and no wait was short of: {', '.join(JUDGED)}",
+        else f"no command came too early, and no wait of these was too short: {', '.join(JUDGED)}",
         evidence=[make_evidence()] if short else [],
         judged=JUDGED,
         unjudged=["program-poll"],

@@ -207,7 +207,7 @@ def test_build_is_right_if_its_outcome_fits_its_class_else_exit_is_inconclusive(
 def test_conviction_of_a_build_that_is_not_unsafe_is_a_rig_fault(kind: Kind) -> None:
     answer = answered(kind, result("known-bad:x", **SHORT))
     assert answer.exit_code is ExitCode.RIG_FAULT
-    assert "accuses what is not unsafe: x" in summary(answer)
+    assert "accused safe builds: x" in summary(answer)
 
 
 def test_acquitted_canary_is_a_rig_fault() -> None:

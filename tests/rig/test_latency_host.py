@@ -124,7 +124,7 @@ NO_REALTIME = (
     *("prlimit", "--rtprio=0:0"),
     *(("setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice") if os.geteuid() == 0 else ()),
 )
-"""Begins the command line of a program that may not be real-time."""
+"""The words before a program that make the kernel refuse it real-time priority."""
 
 
 def run_here(*words: str, wrapper: tuple[str, ...] = ()) -> list[Line]:

@@ -186,7 +186,7 @@ def test_page_of_the_newest_has_versions_and_evidence() -> None:
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
     page = newest_page(run_with(good, bad), run_with())
     assert "| `debian:sid` | 1.8.0 |" in page
-    evidence = page[page.index("What convicts them, ") :]
+    evidence = page[page.index("One finding for each ") :]
     assert f"too_short {bad.id}" in evidence
     assert all(line in evidence for line in evidence_lines(bad))
     assert good.id not in evidence

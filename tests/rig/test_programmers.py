@@ -286,7 +286,7 @@ def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
 
 @pytest.fixture
 def try_chip(tmp_path: Path) -> Callable[[str], str]:
-    """Returns a function that tries the chip in a fake of QEMU, which runs a script."""
+    """Returns a function that tries the chip with a shell script in place of QEMU."""
     plugins.refusal_of_qemu.cache_clear()
 
     def try_chip(script: str) -> str:

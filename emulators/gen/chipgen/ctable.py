@@ -10,7 +10,7 @@ from chipgen.part import Part
 
 HEAD = """\
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Generated from chips/ by gen/chips_to_c.py: edit those. */
+/* Generated from chips/ by gen/chips_to_c.py. Edit chips/ instead. */
 """
 NAMES_TAIL = """\
 };
@@ -40,7 +40,7 @@ def c_table(parts: Sequence[Part]) -> str:
 
 
 def c_names(parts: Sequence[Part]) -> str:
-    """Returns the table behind part_flashrom_names(), which only some programs use."""
+    """Returns the C file with part_flashrom_names(), which only some programs link."""
     return "\n".join(
         [
             HEAD + '#include "part.h"\n',
@@ -63,7 +63,7 @@ def _names(index: int, part: Part) -> str:
 
 
 def _fields(fields: Fields) -> list[str]:
-    """Returns one designated initialiser a line, in the order given."""
+    """Returns a line for each field: its designated initialiser."""
     return [f"\t.{name} = {value}," for name, value in fields.items()]
 
 

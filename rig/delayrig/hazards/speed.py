@@ -37,7 +37,7 @@ class SpeedHazard(Hazard):
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if less than half of the changes due before the end took place."""
+        """Returns a fault if far fewer changes took place than were due: under half, or none."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:

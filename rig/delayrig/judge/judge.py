@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verdict of a cell: a pure function of its folder, so it can be computed again.
 
-The questions are asked in the order of soundness: first whether the rig itself can be trusted here,
-then what was proven, then what the subject reports, last what stays in doubt.
+The first check that applies decides: faults of the rig, then proven short waits, then failures and
+wrong data, then doubts. A cell without any of these passes.
 """
 
 import re
@@ -85,7 +85,7 @@ UNKNOWN_NAME = re.compile(
 FAILURE = re.compile("fail|error|cannot|could not|unable", re.IGNORECASE)
 COMPLAINT_LINES = 6
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
-"""Verdicts that requested faults may cause. They make no wait too short."""
+"""The verdicts that requested faults may cause; no such fault makes a wait too short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class Observed:
     missing: str = ""
     """The instruction that the CPU of the guest does not have, if that ended the subject."""
     untried: str = ""
-    """The code of the subject's delays that only another CPU runs, in words."""
+    """A note that names instructions of the delays that depend on the CPU's model."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -210,7 +210,7 @@ def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestF
 
 
 def _emulator_facts(events: list[Event]) -> EmulatorFacts:
-    """Returns the emulator's facts. In a guest it always has its rights, or it does not start."""
+    """Returns the emulator's facts. In virtual time it does not start without real-time rights."""
     start, rights = first(events, Start), first(events, EmulatorRights)
     if start is None:
         return EmulatorFacts()
@@ -219,7 +219,10 @@ def _emulator_facts(events: list[Event]) -> EmulatorFacts:
 
 
 def subject_version(stdout: str, subject: Subject) -> str:
-    """Returns the printed version, else its package's or digest's: Debian's 1.3.0 prints none."""
+    """Returns the version that the program prints, else that of its package or digest.
+
+    Debian's 1.3.0 prints none.
+    """
     known = subject.package_version or version_of_digest(subject.program_sha256)
     return find_version(stdout) or known
 
@@ -246,7 +249,7 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
 
 
 def find_verdict(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
-    """Returns the first answer that holds, and mentions requested faults of link or part."""
+    """Returns the verdict. Its reason counts requested faults if they may have caused it."""
     finding = _first_answer(cell, artifacts, observed)
     faults = of_kind(artifacts.events, FaultMade)
     if not faults or finding.verdict not in MAY_BE_FAULTS:
@@ -303,7 +306,7 @@ def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding 
 def _idle(cell: Cell, artifacts: Artifacts) -> str:
     """Returns a fault if the subject reported success but sent nothing to the part.
 
-    In other jobs its data shows that. A programmer that hides the part answers probes itself.
+    In the other jobs wrong data shows that. A programmer that hides the part answers probes itself.
     """
     device = device_of(cell)
     asking = (Job.VERIFY,) if device and device.chip_name else (Job.PROBE, Job.DETECT, Job.VERIFY)
@@ -314,7 +317,7 @@ def _idle(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
-    """Returns what this cell should have shown but did not; empty if it showed everything."""
+    """Returns why the cell is in doubt although no fault was found; empty if it is not."""
     if unlike := pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts):
         return f"{NOT_KEPT_UP}: {unlike}"
     if missed := missed_hazard(cell, artifacts):
@@ -338,7 +341,7 @@ def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding 
 def _pass_reason(observed: Observed) -> str:
     left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
     classes = ", ".join(observed.judged)
-    waits = f"no wait was short of: {classes}" if classes else "it asked for no wait"
+    waits = f"no wait of these was too short: {classes}" if classes else "it asked for no wait"
     return f"no command came too early, and {waits}{left}{observed.untried}"
 
 

@@ -3,7 +3,7 @@
 
 Every job except `probe` and `detect` is about one region. It holds random content before the job.
 A write replaces it with other random content, so everything must be erased, programmed and
-verified. If whole erase blocks make the region larger than in the plan, the rest stays blank.
+verified. If the plan asks for less content than the region holds, the rest of the region is blank.
 """
 
 import random
@@ -53,10 +53,10 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
 def region_of(cell: Cell, chip: ChipFacts) -> Region:
     """Returns the cell's region in that chip: from 64 KiB on if it fits there, else from 0 on.
 
-    If the chip is two parts, each with a chip select, the region spans the border between them.
-
     A region that the job changes consists of as many whole erase blocks as fit into `region_kib`,
-    but at least one. Raises `BadInputError` if the chip is too small.
+    but at least one, and begins at the first block from 64 KiB on. If the chip is two parts, each
+    with a chip select, a region of several blocks spans the border between them. Raises
+    `BadInputError` if the chip is too small.
     """
     unit = chip.erase_unit_bytes if cell.job in CHANGING else 1
     size = max(cell.region_kib * 1024 // unit, 1) * unit
@@ -93,7 +93,7 @@ def final_content(cell: Cell, region: Region) -> bytes:
 
 
 def _random_content(state: str, cell: Cell, region: Region) -> bytes:
-    """Returns random content of the plan's size, which may be less than one erase block."""
+    """Returns the region's content: random bytes, as many as the plan asks for, then blank ones."""
     size = min(region.size_bytes, cell.content_bytes or cell.region_kib * 1024)
     content = random.Random(f"{state} {cell.seed}").randbytes(size)
     return content.ljust(region.size_bytes, BLANK)
@@ -115,7 +115,7 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
 def subject_words(
     cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
 ) -> list[str]:
-    """Returns the subject's command line. `chip_name` is this flashrom's name of the chip."""
+    """Returns the subject's command line. `chip_name` is the chip's name in this flashrom."""
     unnamed = [program, "-p", programmer_argument(cell, dummy, places)]
     words = [*unnamed, "-c", chip_name]
     region = ["-l", places.layout, "-i", REGION_NAME]

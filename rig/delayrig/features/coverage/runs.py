@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Coverage and changed waits from what runs left on disk."""
+"""Coverage and changed waits, from the folders of runs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -29,8 +29,8 @@ from delayrig.subjects.saved_programs import programs_beside, programs_in
 from delayrig.subjects.subject import Subject, provide_subject
 
 NOT_KEPT = (
-    "the {side}'s program was not kept beside its results, and is not where it was: take a run of"
-    " `gate`, such as its OUT/{side}"
+    "the {side}'s program was not kept beside its results, and no equal one is available: name a"
+    " run of `gate`, such as its OUT/{side}"
 )
 NO_CHAINS = "no cell of the {side} has call chains with addresses"
 KEPT = "code"
@@ -38,11 +38,11 @@ KEPT = "code"
 
 
 class CoverageError(Exception):
-    """Nothing is known of a side; the text says why."""
+    """A reason why coverage is unknown."""
 
 
 class NotKeptError(CoverageError):
-    """A side's program is not there, so what changed is not known."""
+    """A missing program of a side, without which the changes are unknown."""
 
 
 def find_changed_waits(
@@ -51,10 +51,10 @@ def find_changed_waits(
     paths: Paths,
     programs: Sequence[Subject] = (),
 ) -> ChangedWaits:
-    """Returns the delay sites that a change touched; a side is the run folders of its rounds.
+    """Returns the delay sites that a change touched. Each side is given by the folders of its runs.
 
-    `programs` are those that were not kept beside the runs. If nothing is known, `why_not` of the
-    result says why.
+    `programs` replace those that were not kept beside the runs. If nothing is known, `why_not` of
+    the result says why.
     """
     try:
         return changed_waits(*_both(baseline, candidate, paths, programs))
@@ -88,7 +88,7 @@ def find_gate_coverage(
     paths: Paths,
     programs: Sequence[Subject] = (),
 ) -> RunCoverage:
-    """Returns the candidate's coverage and what the change touched, from the run folders."""
+    """Returns the candidate's coverage and the delay sites that the change touched."""
     try:
         sides = _both(baseline, candidate, paths, programs)
     except (CoverageError, LostGuestError) as error:
@@ -102,8 +102,8 @@ def find_coverage(
 ) -> list[Coverage]:
     """Returns the coverage of each subject of a run, which may have several rounds.
 
-    `programs` are those that were not kept beside the run. Subjects without known delay sites are
-    left out.
+    `programs` replace those that were not kept beside the run. Subjects without known delay sites
+    are left out.
     """
     found = []
     for subject in _subjects(run):
@@ -144,7 +144,7 @@ def _both(
     paths: Paths,
     programs: Sequence[Subject],
 ) -> tuple[Side, Side]:
-    """Reads both sides, without names if only one has them; raises `CoverageError`."""
+    """Reads both sides, without function names unless both have them; raises `CoverageError`."""
     builds = {
         name: _builds_of_one(runs, name, programs)
         for name, runs in ((BASELINE, baseline), (CANDIDATE, candidate))
@@ -182,7 +182,7 @@ def _programs(runs: Sequence[Path]) -> list[Subject]:
 
 
 def _builds(runs: Sequence[Path], subject: str, programs: Iterable[Subject]) -> list[Build]:
-    """Returns each program and library that cells ran, by its digest, with these cells."""
+    """Returns each program and library that cells ran and that is available, with these cells."""
     by_digest = {(str(each.arch), each.library, each.program_sha256): each for each in programs}
     cells = [(run, cell) for run, cell in _cells(runs) if cell.subject.name == subject]
     found = []

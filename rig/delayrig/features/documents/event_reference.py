@@ -30,9 +30,9 @@ kind.
 - `pace.jsonl` (live lane): the trace of the CPU plugin; its keys are in
   `rig/delayrig/model/kinds/pace.py`.
 
-A key without a type is a number; the end of its name gives its unit. Times are of the chip's clock,
-and negative only where they are signed. Every key is present unless it is optional; null stands for
-none. The moment of an event is its `t_ns`, which the lists leave out, or else its `read_ns` or
+A key without a type is a number; the end of its name gives its unit. Times are by the chip's clock;
+only signed ones can be negative. Every key is present unless it is optional; null stands for none.
+The moment of an event is its `t_ns`, which the lists leave out, or else its `read_ns` or
 `start_ns`. `schema` in a first line is the stream's version. A line that breaks these rules makes
 the cell an `infra_error`.
 

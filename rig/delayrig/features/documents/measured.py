@@ -234,11 +234,11 @@ def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
     return _page(
         "What a gate says of each known-bad build",
         "[What each does](../../../flashrom/known_bad/README.md): `rig/rig selfcheck known-bad "
-        "--list`. A strange build has no symbols and an unknown version; it may be left in doubt.",
+        "--list`. A build without symbols and with an unknown version may be left in doubt.",
         f"`rig/rig selfcheck known-bad`: {summary(plain)}",
         f"`rig/rig selfcheck known-bad --stripped --renamed`: {summary(strange)}",
-        _table(("class", "the gate says", "if it is strange", "builds", "their names"), rows),
-        "## What is right and must never be accused",
+        _table(("class", "the gate says", "stripped and renamed", "builds", "their names"), rows),
+        "## Correct subjects, which must never be accused",
         f"`rig/rig run --plan {right.run.plan}`. An accusation is a cell that is `too_short` or "
         "`corrupt`.",
         right_table(right),
@@ -278,19 +278,19 @@ def newest_page(results: Results, programmers: Results) -> str:
     ]
     return _page(
         "What the newest flashroms do",
-        f"`rig/rig run --plan {results.run.plan}`. Suites move on; these were the versions:",
+        f"`rig/rig run --plan {results.run.plan}`. Suites change; these versions were measured:",
         _table(("subject", "version"), [(f"`{n}`", v) for n, v in sorted(versions.items())]),
         TIMES,
         _indented(rows_by_situation(cells)),
-        "What convicts them, a finding of each:",
+        "One finding for each convicted subject:",
         _indented(findings),
         "## By programmer",
         f"`rig/rig run --plan {programmers.run.plan}`: every job, on 1, 2 and 4 cores where the "
         "programmer is a card or a chipset. Builds without a driver are skipped; releases "
         "refuse memory buses over serprog.",
         _indented(answer_lines(programmers)),
-        "Total and CPU time of reading and of writing that many KiB, in s. Host time is that of a "
-        f"cell as a multiple of the same cell over `{REFERENCE}`, which another machine changes.",
+        "Total and CPU time of reading and of writing that many KiB, in s. Host time is "
+        f"relative to that of the same cell over `{REFERENCE}`; it differs on other machines.",
         _indented(_printed(_costs(programmers))),
     )
 

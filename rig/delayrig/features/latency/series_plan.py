@@ -83,7 +83,7 @@ def _with_usual_slack(series: Series, facts: PlaceFacts) -> Series:
 
 
 def _limit_ms(extent: Extent, facts: PlaceFacts, *, eaters: int) -> int:
-    """Returns the time limit; 0 for an idle virtual guest, which needs none as it only sleeps."""
+    """Returns the time limit; 0 (none) for an idle virtual guest, where waits cost little."""
     if extent.loaded_instructions is None or facts.mips is None:
         return extent.table_limit_ms
     if not eaters:
@@ -111,7 +111,7 @@ def _table(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _slack(cpu: int, extent: Extent) -> list[Series]:
-    """Returns the two slacks of each length one after the other, for equal conditions."""
+    """Returns the series of each length with both slacks in turn, so that conditions are equal."""
     short = [
         Series(
             kind=Kind.WAIT,
@@ -157,7 +157,7 @@ def _jitter(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
 
 
 def _power(cpu: int, extent: Extent, facts: PlaceFacts) -> list[Series]:
-    """Returns series for each governor, and for each idle state as the deepest allowed one."""
+    """Returns series for each governor, and for each idle state with all deeper ones forbidden."""
     base = Series(kind=Kind.WAIT, section=Section.POWER, wait="clock_nanosleep", cpu=cpu)
     ways = [replace(base, governor=name) for name in facts.governors]
     ways += [replace(base, hold_us=us) for us in sorted(set(facts.idle_exit_us))]

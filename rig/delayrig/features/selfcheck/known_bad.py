@@ -177,13 +177,13 @@ def _table(answer: KnownBad, kind: str) -> Table:
 def summary(answer: KnownBad) -> str:
     """Returns a summary that says whether the rig detects known-bad builds."""
     right = sum(build.right for build in answer.builds)
-    counts = f"{right} of {len(answer.builds)} builds are answered by their class"
+    counts = f"{right} of {len(answer.builds)} builds got the answer of their class"
     if answer.accused:
         names = ", ".join(build.name for build in answer.accused)
-        return f"The rig accuses what is not unsafe: {names}. {counts}."
+        return f"The rig accused safe builds: {names}. {counts}."
     if answer.exit_code is ExitCode.RIG_FAULT:
-        return f"A canary or a control was not answered as it must be. {counts}."
-    return f"{counts}; none is accused that is not unsafe."
+        return f"A canary or a control did not get the required answer. {counts}."
+    return f"{counts}; no safe build was accused."
 
 
 def reason_of(build: Answered) -> str:

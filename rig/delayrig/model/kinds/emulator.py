@@ -56,7 +56,7 @@ class Accept(Timed, frozen=True, tag="accept"):
 
 
 class Barrier(_Timed, frozen=True, kw_only=True, tag="barrier"):
-    """The client was held while the rig did what is due at its acceptance."""
+    """The client was held until the rig had applied the hazards due at `accept`."""
 
     released_ns: Ns
     """The time of its release."""
@@ -114,7 +114,7 @@ class Spi(_OfEmulator, frozen=True, kw_only=True, tag="spi"):
     sr: Octet
     """The status register after it: what 05h reads, or D7h of a DataFlash."""
     busy_left_ns: Ns
-    """The part's remaining work when it began."""
+    """The remaining busy time when the transfer began."""
     busy_until_ns: Ns
     """The end of the last busy time, 0 before the first."""
     violation: str | None
@@ -160,7 +160,7 @@ class Cycle(_OfEmulator, frozen=True, kw_only=True, tag="cycle"):
     value: Octet | None
     """The last value read."""
     busy_left_ns: Ns
-    """The remaining work, as in `spi`."""
+    """The remaining busy time, as in `spi`."""
     busy_until_ns: Ns
     """The end, as in `spi`."""
     violation: str | None

@@ -81,7 +81,7 @@ class RtThrottleSet(OfAgent, frozen=True, kw_only=True, tag="rt_throttle"):
 
 
 class SubjectRights(OfBoth, frozen=True, kw_only=True, tag="subject_rights"):
-    """`no-rt`: the subject's rights to real-time priority, once it was accepted."""
+    """`no-rt`: the subject's rights to real-time priority, read after `accept`."""
 
     cap_sys_nice: Count
     """1 if it has CAP_SYS_NICE, else 0."""
