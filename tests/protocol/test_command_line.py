@@ -328,6 +328,7 @@ def test_no_progress_is_left_on_the_screen_after_a_failed_write(chip: int, image
         ("flashrom", "--flash-", {"--flash-name", "--flash-size", "--flash-contents"}),
         ("-p", "serp", {"serprog"}),
         ("--chip", "M25P80", {"M25P80"}),
+        ("-c", "S25FS128S", {"S25FS128S Small Sectors"}),
         ("-r", "some", set()),  # Bash itself completes files.
     ],
 )
@@ -341,4 +342,4 @@ def test_completion_offers_what_the_program_lists(
         text=True,
         check=True,
     )
-    assert set(done.stdout.split()) == offered
+    assert set(filter(None, done.stdout.split("\n"))) == offered
