@@ -119,7 +119,7 @@ static uint32_t read_step_bytes(const struct flash *flash)
 {
 	const size_t transfer_bytes = flash->programmer->read_bytes_max;
 
-	if (transfer_bytes == 0 || transfer_bytes > READ_STEP_BYTES)
+	if (transfer_bytes > READ_STEP_BYTES)
 		return READ_STEP_BYTES;
 	return (uint32_t)(READ_STEP_BYTES / transfer_bytes * transfer_bytes);
 }
