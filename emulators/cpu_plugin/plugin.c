@@ -169,7 +169,8 @@ static int load_script(const char *path, struct script *script)
 	int ret;
 
 	if (!text) {
-		snprintf(error, sizeof(error), "script %s: not there, empty or above 1 MiB", path);
+		snprintf(error, sizeof(error), "script %s: missing, empty, or not below 1 MiB",
+			path);
 		return complain(error);
 	}
 	ret = script_parse(text, script, &line);

@@ -22,7 +22,7 @@
 struct options {
 	const char *front;
 	const char *settings;
-	const char *check;
+	bool check;
 };
 
 struct plugin;
@@ -177,12 +177,20 @@ static void on_paused(void *owner, uint64_t now_ns)
 		give_up("cannot record the cell of", self->options.settings);
 }
 
+static int parse_yes(const char *text, void *field)
+{
+	if (strcmp(text, "yes") != 0)
+		return -EINVAL;
+	*(bool *)field = true;
+	return 0;
+}
+
 #define FIELD(name_) ARGUMENT(struct options, name_)
 
 static const struct argument arguments[] = {
 	{FIELD(front), .wants = "empty", .parse = argument_text},
 	{FIELD(settings), .wants = "empty", .parse = argument_text},
-	{FIELD(check), .wants = "empty", .parse = argument_text},
+	{FIELD(check), .wants = "not yes:", .parse = parse_yes},
 };
 
 static int parse_options(int count, char *const *words, struct options *options)

@@ -64,8 +64,8 @@ typedef void wait_fn(const struct busy_time *busy);
  * then @wait; or without @wait one status read, for a part that is never busy.
  *
  * Returns 0 or -errno: -EBUSY if the part was busy without @wait, -EIO if it does not hold the
- * content at the end, -EINVAL if its erases do not fit the region, -ENOTSUP for another family of
- * parts, or a region past 16 MiB.
+ * content at the end. Without any command: -EINVAL if its erases do not fit the region, -ENOTSUP
+ * for another family of parts, or a region past 16 MiB.
  */
 int job_write(struct client *client, const struct part *part, const struct region *region,
 	const uint8_t *content, wait_fn *wait);

@@ -118,6 +118,18 @@ static const struct part_erase *choose_erase(
 	return chosen;
 }
 
+static bool erases_fit(const struct part *part, const struct region *region)
+{
+	const uint32_t end = region->offset_bytes + region->size_bytes;
+	uint32_t at = region->offset_bytes;
+	struct part_block block;
+
+	while (at < end && choose_erase(part, at, end, &block))
+		at += block.size_bytes;
+	return at == end;
+}
+
+/* Erases a region for which erases_fit() returns true. */
 static int erase_region(struct writer *writer, const struct region *region)
 {
 	const uint32_t end = region->offset_bytes + region->size_bytes;
@@ -128,8 +140,6 @@ static int erase_region(struct writer *writer, const struct region *region)
 
 	for (uint32_t at = region->offset_bytes; !error && at < end; at += block.size_bytes) {
 		erase = choose_erase(writer->part, at, end, &block);
-		if (!erase)
-			return -EINVAL;
 		put_header(command, erase->opcode, at);
 		error = change(writer, command, erases_chip(erase->opcode) ? 1 : sizeof(command),
 			&erase->busy);
@@ -187,6 +197,8 @@ int job_write(struct client *client, const struct part *part, const struct regio
 
 	if (!can_write(part, region))
 		return -ENOTSUP;
+	if (!erases_fit(part, region))
+		return -EINVAL;
 	found = malloc(region->size_bytes);
 	if (!found)
 		return -ENOMEM;

@@ -3,7 +3,7 @@
 
 _flashrom()
 {
-	local program=$1 word=$2 before=$3
+	local program=$1 word=$2 before=$3 IFS=$'\n'
 
 	case $before in
 	-p | --programmer)
@@ -13,7 +13,8 @@ _flashrom()
 		;;
 	-c | --chip)
 		mapfile -t COMPREPLY < <(compgen -W "$("$program" --list-supported |
-			awk '/ kB / { print $2 }')" -- "$word")
+			sed -n 's/^.\{19\}\(.*[^ ]\)  *[0-9][0-9]* kB .*/\1/p')" -- "$word")
+		compopt -o filenames # quotes the blanks of a name
 		;;
 	*)
 		if [[ $word == -* ]]; then

@@ -119,7 +119,7 @@ static uint32_t read_step_bytes(const struct flash *flash)
 {
 	const size_t transfer_bytes = flash->programmer->read_bytes_max;
 
-	if (transfer_bytes == 0 || transfer_bytes > READ_STEP_BYTES)
+	if (transfer_bytes > READ_STEP_BYTES)
 		return READ_STEP_BYTES;
 	return (uint32_t)(READ_STEP_BYTES / transfer_bytes * transfer_bytes);
 }
@@ -165,17 +165,17 @@ static int report_no_memory(struct flash *flash)
 	return -ENOMEM;
 }
 
-/* Ends the line that a step began. */
-static int finish(struct flash *flash, int error, const char *done)
+/* Ends the line that a step began. The text overwrites the step's percentages on a terminal. */
+static int finish(struct flash *flash, int error, const char *done, const char *failed)
 {
-	log_info(flash->log, "%s\n", error == 0 ? done : "FAILED.");
+	log_info(flash->log, "%s\n", error == 0 ? done : failed);
 	return error;
 }
 
 int flash_read(struct flash *flash, struct selection selection, uint8_t *image)
 {
 	log_info(flash->log, "Reading flash... ");
-	return finish(flash, read_selection(flash, selection, image), "done.");
+	return finish(flash, read_selection(flash, selection, image), "done.", "FAILED.");
 }
 
 static int report_difference(
@@ -222,7 +222,7 @@ int flash_verify(struct flash *flash, struct selection selection, const uint8_t 
 	if (error == 0)
 		error = compare_selection(flash, selection, found, image);
 	free(found);
-	return finish(flash, error, "VERIFIED.");
+	return finish(flash, error, "VERIFIED.", "FAILED.");
 }
 
 /* Returns the bytes of a page to program: from the first to the last that differ. */
@@ -381,7 +381,7 @@ static int write_all(struct write_job *job)
 static int erase_and_write(struct write_job *job)
 {
 	log_info(job->flash->log, "Erasing and writing flash chip... ");
-	return finish(job->flash, write_all(job), "Erase/write done.");
+	return finish(job->flash, write_all(job), "Erase/write done.", "Erase/write FAILED.");
 }
 
 static int read_current(struct write_job *job)
@@ -389,7 +389,8 @@ static int read_current(struct write_job *job)
 	const struct selection touched = {job->ranges, job->count};
 
 	log_info(job->flash->log, "Reading old flash chip contents... ");
-	return finish(job->flash, read_selection(job->flash, touched, job->current), "done.");
+	return finish(
+		job->flash, read_selection(job->flash, touched, job->current), "done.", "FAILED.");
 }
 
 /* Outside the selection the target is the current content. */

@@ -51,7 +51,7 @@ struct programmer {
 	const char *name;
 	const struct programmer_ops *ops;
 	uint8_t buses;
-	/* The limits of one SPI command; read_bytes_max is also that of read_bytes(). */
+	/* The limits of one SPI command; read_bytes_max is also that of read_bytes(), never 0. */
 	size_t write_bytes_max;
 	size_t read_bytes_max;
 	/*

@@ -99,9 +99,11 @@ static int use_chip(struct flashrom_flashctx *flash, const struct options *optio
 	size_t bytes = flashrom_flash_getsize(flash);
 	struct flashrom_layout *layout = NULL;
 	uint8_t *image = calloc(1, bytes);
-	int error = image ? 0 : -ENOMEM;
+	int error = 0;
 
-	if (!error && options->layout_path)
+	if (!image)
+		return failed("allocating the image", -ENOMEM);
+	if (options->layout_path)
 		error = layout_read(&layout, options->layout_path, options->region);
 	if (error) {
 		free(image);

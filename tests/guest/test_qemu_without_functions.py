@@ -2,6 +2,7 @@
 """A QEMU that lacks a function that the chip plugin calls is refused with a reason."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,10 @@ def test_usb_function_is_needed_for_usb_adapters_only(paths: Paths, tmp_path: Pa
     qemu = str(without_function("usb_desc_init", tmp_path))
     assert "usb_desc_init" in refusal(qemu, Programmer.CH341A_SPI, paths)
     assert refusal(qemu, Programmer.LINUX_SPI, paths) == ""
+
+
+def test_check_takes_only_yes(paths: Paths) -> None:
+    plugin = f"{str(paths.chip_plugin).replace(',', ',,')},front=nicintel,check=no"
+    command = [PLATFORM.program, "-nodefaults", "-display", "none", "-S", "-plugin", plugin]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "chip plugin: not yes: check=no" in done.stderr

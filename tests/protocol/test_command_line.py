@@ -269,12 +269,12 @@ def test_progress_is_shown_only_if_requested(tmp_path: Path, layout: Path, image
     assert re.findall(r"erase (\d+%)", shown) == tens
 
 
-def run_on_a_terminal(port: int, *words: str | Path) -> str:
-    """Runs our flashrom with `--progress` on a terminal; it must pass; returns its output."""
+def run_on_a_terminal(port: int, *words: str | Path, status: int = 0) -> str:
+    """Runs our flashrom with `--progress` on a terminal; returns its output without errors."""
     programmer = f"serprog:ip=127.0.0.1:{port}"
     command = [PROGRAM, "--no-realtime", "-p", programmer, "--progress", *words]
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
     sent = b""
     try:
@@ -283,7 +283,7 @@ def run_on_a_terminal(port: int, *words: str | Path) -> str:
     except OSError:  # EIO: the other end was closed.
         pass
     os.close(ours)
-    assert process.wait(LIMIT_S) == 0, sent
+    assert process.wait(LIMIT_S) == status, sent
     return sent.decode()
 
 
@@ -315,12 +315,20 @@ def test_no_progress_is_left_on_the_screen_after_a_write(tmp_path: Path, image: 
     assert "Erasing and writing flash chip... Erase/write done." in screen(sent)
 
 
+def test_no_progress_is_left_on_the_screen_after_a_failed_write(chip: int, image: Path) -> None:
+    operation = FaultyOperation(fault=Fault.HANG_UP, opcode=PAGE_PROGRAM, nth=2000)
+    with faulty_link(chip, operation) as port:
+        sent = run_on_a_terminal(port, "-w", image, status=1)
+    assert "Erasing and writing flash chip... Erase/write FAILED." in screen(sent)
+
+
 @pytest.mark.parametrize(
     ("before", "word", "offered"),
     [
         ("flashrom", "--flash-", {"--flash-name", "--flash-size", "--flash-contents"}),
         ("-p", "serp", {"serprog"}),
         ("--chip", "M25P80", {"M25P80"}),
+        ("-c", "S25FS128S", {"S25FS128S Small Sectors"}),
         ("-r", "some", set()),  # Bash itself completes files.
     ],
 )
@@ -334,4 +342,4 @@ def test_completion_offers_what_the_program_lists(
         text=True,
         check=True,
     )
-    assert set(done.stdout.split()) == offered
+    assert set(filter(None, done.stdout.split("\n"))) == offered

@@ -140,9 +140,12 @@ def test_write_to_a_busy_part_fails(tmp_path: Path) -> None:
     assert done.commands["0x05"] == 1
 
 
-def test_region_that_is_not_aligned_to_an_erase_block_is_refused(tmp_path: Path) -> None:
-    done = write(tmp_path, bytes_of(4096), at=2048)
-    assert (done.exit_code, done.commands["0x20"]) == (1, 0)
+@pytest.mark.parametrize(("at", "size"), [(2048, 4096), (4096, 6144)])
+def test_region_that_does_not_consist_of_erase_blocks_is_refused(
+    at: int, size: int, tmp_path: Path
+) -> None:
+    done = write(tmp_path, bytes_of(size), at=at)
+    assert (done.exit_code, done.commands.total()) == (1, 0)
     assert "no erase that fits" in done.output
 
 

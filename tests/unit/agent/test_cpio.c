@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "guest.h"
 
 #define ARCHIVE_BYTES 1024u
@@ -15,24 +13,19 @@
 struct bench {
 	uint8_t archive[ARCHIVE_BYTES];
 	size_t bytes;
-	char folder[32];
+	struct folder folder;
 };
 
 static void bench_create(struct bench *bench)
 {
-	strcpy(bench->folder, "/tmp/cpio-test-XXXXXX");
-	assert_non_null(mkdtemp(bench->folder));
-	assert_int_equal(chdir(bench->folder), 0);
+	folder_create(&bench->folder);
+	assert_int_equal(chdir(bench->folder.path), 0);
 }
 
 static void bench_destroy(struct bench *bench)
 {
-	unlink("f/file");
-	unlink("f/link");
-	rmdir("f");
-	unlink("file");
 	assert_int_equal(chdir("/"), 0);
-	rmdir(bench->folder);
+	folder_destroy(&bench->folder);
 }
 
 FIXTURE(bench, bench_create, bench_destroy);
@@ -84,7 +77,7 @@ static void folders_files_and_links_are_unpacked(struct bench *bench)
 	add(bench, "f/file", S_IFREG | 0755, "12345");
 	add(bench, "f/link", S_IFLNK | 0777, "file");
 	add_end(bench);
-	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), 0);
+	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), 0);
 	assert_file("f/file", "12345", 0755);
 	assert_int_equal(readlink("f/link", target, sizeof(target) - 1), 4);
 	assert_string_equal(target, "file");
@@ -96,7 +89,7 @@ static void existing_folder_is_kept(struct bench *bench)
 	add(bench, "f", S_IFDIR | 0755, "");
 	add(bench, "f/file", S_IFREG | 0600, "");
 	add_end(bench);
-	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), 0);
+	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), 0);
 	assert_file("f/file", "", 0600);
 }
 
@@ -104,7 +97,7 @@ static void files_after_the_trailer_are_ignored(struct bench *bench)
 {
 	add_end(bench);
 	add(bench, "file", S_IFREG | 0600, "x");
-	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), 0);
+	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), 0);
 	assert_int_equal(access("file", F_OK), -1);
 }
 
@@ -113,7 +106,7 @@ static void truncated_archive_is_refused_at_every_length(struct bench *bench)
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
 	for (size_t bytes = 0; bytes < bench->bytes; bytes++)
-		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder), -EBADMSG);
+		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder.path), -EBADMSG);
 }
 
 static void header_with_an_invalid_digit_is_refused(struct bench *bench)
@@ -121,14 +114,14 @@ static void header_with_an_invalid_digit_is_refused(struct bench *bench)
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
 	bench->archive[6 + 6 * 8] = 'G';
-	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), -EBADMSG);
+	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), -EBADMSG);
 }
 
 static void device_is_refused(struct bench *bench)
 {
 	add(bench, "file", S_IFCHR | 0600, "");
 	add_end(bench);
-	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder), -EBADMSG);
+	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), -EBADMSG);
 }
 
 static void missing_folder_is_an_error(struct bench *bench)

@@ -25,10 +25,9 @@ int served_set_up(void **state)
 	struct served *served = calloc(1, sizeof(*served));
 
 	served->program = *state;
-	strcpy(served->dir, "/tmp/test_server.XXXXXX");
-	assert_non_null(mkdtemp(served->dir));
-	snprintf(served->events, sizeof(served->events), "%s/events", served->dir);
-	snprintf(served->image, sizeof(served->image), "%s/image", served->dir);
+	folder_create(&served->folder);
+	folder_file(&served->folder, "events", served->events);
+	folder_file(&served->folder, "image", served->image);
 	served->fd = -1;
 	*state = served;
 	return 0;
@@ -44,9 +43,7 @@ int served_tear_down(void **state)
 	}
 	if (served->fd >= 0)
 		close(served->fd);
-	unlink(served->events);
-	unlink(served->image);
-	rmdir(served->dir);
+	folder_destroy(&served->folder);
 	*state = (void *)served->program;
 	free(served);
 	return 0;

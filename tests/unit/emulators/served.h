@@ -8,16 +8,16 @@
 
 #include <sys/types.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 
 /* The largest number of arguments, with the NULL at their end. */
 #define SERVED_ARGS_MAX 24
 
 struct served {
 	const char *program;
-	char dir[32];
-	char events[64]; /* a path in @dir, like the next one */
-	char image[64];
+	struct folder folder;
+	char events[FOLDER_FILE_BYTES]; /* a path in @folder, like the next one */
+	char image[FOLDER_FILE_BYTES];
 	pid_t pid; /* 0 while it does not run */
 	uint16_t port;
 	int fd; /* the client's socket, -1 for none */

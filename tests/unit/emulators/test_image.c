@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "record/events.h"
 #include "serprog/image.h"
 
@@ -13,23 +12,20 @@ struct fixture {
 	struct array array;
 	uint8_t bytes[SIZE_BYTES];
 	uint8_t map[1];
-	char path[32];
+	struct folder folder;
+	char path[FOLDER_FILE_BYTES];
 };
 
 static void set_up(struct fixture *fixture)
 {
-	int fd;
-
-	strcpy(fixture->path, "/tmp/test_image.XXXXXX");
-	fd = mkstemp(fixture->path);
-	assert_true(fd >= 0);
-	close(fd);
+	folder_create(&fixture->folder);
+	folder_file(&fixture->folder, "image", fixture->path);
 	array_init(&fixture->array, SIZE_BYTES, fixture->bytes, fixture->map);
 }
 
 static void tear_down(struct fixture *fixture)
 {
-	unlink(fixture->path);
+	folder_destroy(&fixture->folder);
 }
 
 FIXTURE(fixture, set_up, tear_down);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "serprog/listener.h"
 
 struct fixture {
-	char dir[32];
-	char path[64];
+	struct folder folder;
+	char path[FOLDER_FILE_BYTES];
 	struct listener listener;
 	struct clock clock;
 	int stop_fds[2];
@@ -20,9 +18,8 @@ struct fixture {
 
 static void set_up(struct fixture *fixture)
 {
-	strcpy(fixture->dir, "/tmp/test_listener.XXXXXX");
-	assert_non_null(mkdtemp(fixture->dir));
-	snprintf(fixture->path, sizeof(fixture->path), "%s/here", fixture->dir);
+	folder_create(&fixture->folder);
+	folder_file(&fixture->folder, "here", fixture->path);
 	fixture->listener.fd = -1;
 	assert_int_equal(pipe(fixture->stop_fds), 0);
 	clock_init_scripted(&fixture->clock, 1);
@@ -33,8 +30,7 @@ static void tear_down(struct fixture *fixture)
 	listener_close(&fixture->listener);
 	close(fixture->stop_fds[0]);
 	close(fixture->stop_fds[1]);
-	unlink(fixture->path);
-	rmdir(fixture->dir);
+	folder_destroy(&fixture->folder);
 }
 
 FIXTURE(fixture, set_up, tear_down);
@@ -42,7 +38,7 @@ FIXTURE(fixture, set_up, tear_down);
 static int open_at(struct fixture *fixture, const char *kind)
 {
 	struct listener_address address;
-	char text[96];
+	char text[8 + FOLDER_FILE_BYTES];
 
 	snprintf(text, sizeof(text), "%s:%s", kind, fixture->path);
 	assert_int_equal(listener_parse(text, &address), 0);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests which files the preloaded g_file_get_contents() shares, and which it leaves to GLib. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../temporary_folder.h"
 #include "fake_glib.h"
 
 struct fixture {
-	char dir[32];
-	char name[64];
+	struct folder folder;
+	char name[FOLDER_FILE_BYTES];
 	int fd; /* the writer's */
 	char *contents;
 	size_t length;
@@ -19,26 +17,23 @@ struct fixture {
 
 static void set_up(struct fixture *fixture)
 {
-	strcpy(fixture->dir, "/tmp/test_shared_files.XXXXXX");
-	assert_non_null(mkdtemp(fixture->dir));
+	folder_create(&fixture->folder);
 	fixture->fd = -1;
 	fake_glib_take_name();
 }
 
 static void tear_down(struct fixture *fixture)
 {
-	if (fixture->fd >= 0) {
+	if (fixture->fd >= 0)
 		close(fixture->fd);
-		unlink(fixture->name);
-	}
-	rmdir(fixture->dir);
+	folder_destroy(&fixture->folder);
 }
 
 FIXTURE(fixture, set_up, tear_down);
 
 static void make_file(struct fixture *fixture, const char *name, const char *text)
 {
-	snprintf(fixture->name, sizeof(fixture->name), "%s/%s", fixture->dir, name);
+	folder_file(&fixture->folder, name, fixture->name);
 	fixture->fd = open(fixture->name, O_CREAT | O_RDWR | O_EXCL, 0600);
 	assert_true(fixture->fd >= 0);
 	assert_int_equal(write(fixture->fd, text, strlen(text)), strlen(text));
@@ -78,13 +73,12 @@ static void file_of_another_name_is_left_to_glib(struct fixture *fixture)
 		assert_left_to_glib(fixture);
 		close(fixture->fd);
 		fixture->fd = -1;
-		unlink(fixture->name);
 	}
 }
 
 static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
 {
-	snprintf(fixture->name, sizeof(fixture->name), "%s/missing.refill", fixture->dir);
+	folder_file(&fixture->folder, "missing.refill", fixture->name);
 	assert_left_to_glib(fixture);
 	make_file(fixture, "empty.refill", "");
 	assert_left_to_glib(fixture);
