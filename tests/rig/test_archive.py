@@ -107,8 +107,21 @@ def test_unpacked_archive_is_the_folder_that_was_packed(tmp_path: Path) -> None:
     assert (unpacked / "bin/program").read_bytes() == FILES["bin/program"]
 
 
-@pytest.mark.parametrize("content", [b"", b"070701", b"\x7fELF" + bytes(200)])
+@pytest.mark.parametrize(
+    "content", [b"", b"070701", b"\x7fELF" + bytes(200), b"070701" + b"no number".ljust(104)]
+)
 def test_damaged_archive_is_a_rig_fault(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.cpio").write_bytes(content)
     with pytest.raises(RigFaultError, match="damaged"):
         unpack_archive(tmp_path / "x.cpio", tmp_path)
+
+
+@pytest.mark.parametrize("more", [0, 1, 4])
+def test_archive_that_ends_within_a_file_is_a_rig_fault(tmp_path: Path, more: int) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "file").write_bytes(b"content!")
+    content = archived(tmp_path / "one")
+    (tmp_path / "x.cpio").write_bytes(content[: content.index(b"content!") + more])
+    with pytest.raises(RigFaultError, match="damaged"):
+        unpack_archive(tmp_path / "x.cpio", tmp_path)
+    assert not (tmp_path / "file").exists()

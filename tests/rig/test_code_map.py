@@ -150,6 +150,19 @@ def test_changed_number_of_a_table_changes_the_function_that_reads_it(tmp_path: 
     ]
 
 
+@pytest.mark.parametrize("arch", COMPARED)
+@pytest.mark.parametrize("named", [True, False])
+def test_old_content_of_a_written_variable_is_not_part_of_the_function(
+    tmp_path: Path, arch: Arch, named: bool
+) -> None:
+    source = "int last = {};\nint main(int count, char **words) {{ last = count; return 0; }}\n"
+    pair = [
+        programs.build(tmp_path / f"{value}", source.format(value), "-O2", arch=arch)
+        for value in (3, 4)
+    ]
+    assert differing(*pair, named=named) == []
+
+
 def test_moved_assertion_is_no_change(tmp_path: Path) -> None:
     pair = versions(tmp_path, "int verbose", "\n\n\nint verbose", "-O2")
     assert differing(*pair, named=True) == []

@@ -6,14 +6,17 @@ import ctypes
 import errno
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from delayrig.base import private_net
 from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
@@ -264,3 +267,20 @@ for port in ({{}}, {port}):
         text = script.format(listening.getsockname()[1])
         done = run(*words_into(net.folder), "/usr/bin/python3", "-c", text)
     assert done.stdout.split() == ["0", str(errno.ECONNREFUSED)], done.stderr
+
+
+def test_holder_of_a_private_network_that_does_not_answer_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start_sleeping(_words: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(["sleep", "5"], **options))
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start_sleeping)
+    monkeypatch.setattr(private_net, "WAIT_S", 0.1)
+    with pytest.raises(TimeoutError):
+        PrivateNet()
+    assert started[0].returncode == -signal.SIGKILL

@@ -240,7 +240,7 @@ def test_changed_waits_are_named_once_for_several_programs() -> None:
     coverages = [Coverage(subject=name, cells=1, sites=[]) for name in ("a", "b")]
     changed = ChangedWaits(functions=0, changed=0, named=False, waits=[], why_not="unknown")
     print_coverage(coverages, changed, Console(file=said))
-    assert said.getvalue().count("changed waits cannot be told: unknown") == 1
+    assert said.getvalue().count("changed waits are unknown: unknown") == 1
 
 
 # Tests with files on disk.
@@ -330,7 +330,7 @@ def test_missing_programs_of_a_gate_are_the_reason(
     assert found.waits == []
     assert "program was not kept beside its results" in found.why_not
     (doubt,) = changed_wait_words(found).unreached
-    assert doubt.startswith("changed waits cannot be told: the baseline's program was not kept")
+    assert doubt.startswith("changed waits are unknown: the baseline's program was not kept")
     assert "no cell has call chains" in coverage_html(find_gate_coverage(*sides_of(gate)))
 
 

@@ -12,8 +12,9 @@ from delayrig.base.errors import NotProvidedError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.model.platform import Arch
 from delayrig.setup.apt import derive_debug_suite
+from delayrig.setup.errors import SetupError
 from delayrig.setup.scratch import OURS
-from delayrig.subjects import debug_files
+from delayrig.subjects import debug_files, packages
 from delayrig.subjects.debug_files import (
     build_id_of,
     debug_file_of,
@@ -153,6 +154,19 @@ def test_archive_without_debug_packages_is_asked_once_and_an_unreachable_one_eac
     message = f"debug files of debian:trixie: none ({cause}), so its places have no lines"
     assert messages == [message] * requests
     assert lines_of(built.program).where(built.wait_address).startswith("0x")
+
+
+def test_machine_without_a_debian_archive_uses_a_subject_without_debug_files(
+    built: Built, state: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> str:
+        raise SetupError("no archive of Debian", "name one")
+
+    monkeypatch.setattr(packages, "_targets", refuse)
+    messages: list[str] = []
+    provide(built, state, messages)
+    cause = "none (no archive of Debian), so its places have no lines"
+    assert messages == [f"debug files of debian:trixie: {cause}"]
 
 
 def test_archive_without_the_build_id_gives_no_debug_file(archive: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.subjects.elf import collect_program, read_elf
+from delayrig.subjects.elf import SYMLINKS_MAX, collect_program, read_elf
 
 from tests.rig.running import run
 
@@ -245,6 +245,22 @@ def test_circular_links_are_refused(other_root: Path) -> None:
     (other_root / "b").symlink_to("/a")
     with pytest.raises(BadInputError):
         collect_program("/a", other_root)
+
+
+def test_circular_link_in_one_folder_does_not_end_the_search(other_root: Path) -> None:
+    (other_root / "lib").mkdir()
+    (other_root / "lib/x86_64-linux-gnu").symlink_to("x86_64-linux-gnu")
+    closure = collect_program("/usr/sbin/flashrom", other_root)
+    folder = other_root / "usr/lib/x86_64-linux-gnu"
+    assert closure.libraries["libleaf.so"] == folder / "libleaf.so.1.0"
+
+
+def test_too_long_chain_of_links_is_not_followed_on_the_host(other_root: Path, built: Path) -> None:
+    (other_root / "link0").symlink_to(built / "static")
+    for number in range(1, SYMLINKS_MAX + 1):
+        (other_root / f"link{number}").symlink_to(f"/link{number - 1}")
+    with pytest.raises(BadInputError, match="Too many levels of symbolic links"):
+        collect_program(f"/link{SYMLINKS_MAX}", other_root)
 
 
 def test_rpath_of_the_program_applies_to_its_libraries(tmp_path: Path) -> None:

@@ -72,12 +72,16 @@ def test_local_qemu_is_used(tmp_path: Path, path: Path, monkeypatch: pytest.Monk
     assert archive.requests == []
 
 
+@pytest.mark.parametrize(
+    ("program", "cause"),
+    [(FAILS, "no libcapstone"), ("#!/nowhere/sh\n", "No such file or directory")],
+)
 def test_qemu_that_does_not_run_is_not_provided_and_its_error_is_the_cause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, cause: str
 ) -> None:
     with pytest.raises(NotProvidedError) as raised:
-        provide(Archive(FAILS), tmp_path, monkeypatch)
-    assert (raised.value.what, raised.value.cause) == (QEMU, "no libcapstone")
+        provide(Archive(program), tmp_path, monkeypatch)
+    assert (raised.value.what, raised.value.cause) == (QEMU, cause)
     assert QEMU not in os.environ["PATH"]
 
 

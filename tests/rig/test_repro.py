@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.base.paths import find_paths
-from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, find_id
+from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, find_id, find_in_run
 from delayrig.features.repro import guest_entry
 from delayrig.features.repro.heterogeneous import (
     PLAN,
@@ -34,6 +34,7 @@ from delayrig.subjects.delay_function import DelayOptions
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
 from tests.rig.event_builders import made
+from tests.rig.reported import keep_gate
 
 IDS = [
     "write.bundled.250mips.1c.calm.GD25Q16C-typ.write",
@@ -76,6 +77,15 @@ def test_choice_without_cell_and_run_hints_at_the_option() -> None:
     with pytest.raises(BadInputError) as caught:
         chosen()
     assert "--from" in caught.value.hint
+
+
+def test_gate_without_cells_has_no_worst_one(tmp_path: Path) -> None:
+    decision = keep_gate(tmp_path)
+    assert find_in_run(tmp_path, None)[1] == decision.cells[0].id
+    without = msgspec.structs.replace(decision, cells=[])
+    (tmp_path / "gate.json").write_bytes(msgspec.json.encode(without))
+    with pytest.raises(BadInputError, match="the gate has no cells"):
+        find_in_run(tmp_path, None)
 
 
 def test_cell_of_the_default_or_another_shipped_plan_is_found() -> None:

@@ -7,6 +7,7 @@ differ between file systems.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ TRAILER = b"TRAILER!!!"
 ALIGNMENT = 4
 HEADER_FIELDS = 13
 HEADER_BYTES = len(MAGIC) + 8 * HEADER_FIELDS
+HEADER = re.compile(MAGIC + rb"([0-9A-Fa-f]{8})" * HEADER_FIELDS)
 # All files get this time: one file's modification time moved virtual time by a millisecond.
 TIMESTAMP_S = 1_700_000_000
 RUNNABLE, READABLE = 0o755, 0o644
@@ -63,12 +65,10 @@ def _entries(archive: memoryview) -> Iterator[tuple[bytes, int, memoryview]]:
     """Yields the name, mode and content of each entry."""
     at = 0
     while True:
-        header = bytes(archive[at : at + HEADER_BYTES])
-        if header[: len(MAGIC)] != MAGIC or len(header) < HEADER_BYTES:
-            raise RigFaultError(
-                "an archive of a subject is damaged", hint="run `rig/rig clean`, and start again"
-            )
-        fields = [int(header[begin : begin + 8], 16) for begin in range(len(MAGIC), len(header), 8)]
+        header = HEADER.fullmatch(archive, at, at + HEADER_BYTES)
+        if header is None:
+            raise _damaged()
+        fields = [int(field, 16) for field in header.groups()]
         mode, size, name_size = fields[1], fields[6], fields[11]
         name_at = at + HEADER_BYTES
         name = bytes(archive[name_at : name_at + name_size - 1])
@@ -76,8 +76,17 @@ def _entries(archive: memoryview) -> Iterator[tuple[bytes, int, memoryview]]:
             return
         content_at = name_at + name_size
         content_at += -(content_at - at) % ALIGNMENT
-        yield name, mode, archive[content_at : content_at + size]
+        content = archive[content_at : content_at + size]
+        if len(content) < size:
+            raise _damaged()
+        yield name, mode, content
         at = content_at + size + -size % ALIGNMENT
+
+
+def _damaged() -> RigFaultError:
+    return RigFaultError(
+        "an archive of a subject is damaged", hint="run `rig/rig clean`, and start again"
+    )
 
 
 def _mode_and_content(path: Path) -> tuple[int, bytes]:

@@ -44,10 +44,14 @@ class PrivateNet:
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, "PYTHONPATH": package},
             )
-        answer = self._ours.recv(MESSAGE_BYTES)
-        if answer != READY:
+        try:
+            answer = self._ours.recv(MESSAGE_BYTES)
+            if answer != READY:
+                raise OSError(answer.decode(errors="replace") or f"{NO_NETWORK}: no answer")
+        except OSError:
+            self._holder.kill()
             self.close()
-            raise OSError(answer.decode(errors="replace") or f"{NO_NETWORK}: no answer")
+            raise
 
     @property
     def folder(self) -> str:

@@ -243,9 +243,16 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
     if not wanted and run in runs:
         return run, first_conviction(runs[run], str(run))
     ids, hint = _ids_in(runs.values()), f"`{run}` lists its cells in {FILE_NAME}"
-    wanted = wanted or read_decision(run).cells[0].id
+    wanted = wanted or _worst_in_gate(run)
     found = find_id(wanted, ids, where=f"the run in {run}", hint=hint)
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
+
+
+def _worst_in_gate(run: Path) -> str:
+    cells = read_decision(run).cells
+    if not cells:
+        raise BadInputError(f"{run}: the gate has no cells", hint="name another run, or a cell")
+    return cells[0].id
 
 
 def _changed(cell: Cell, asked: Asked) -> Cell:

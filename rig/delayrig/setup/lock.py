@@ -60,8 +60,12 @@ def note_use(layout: Layout) -> int:
         return -1
     try:
         used = os.open(layout.state / USED_NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return -1
+    try:
         fcntl.flock(used, fcntl.LOCK_SH)
     except OSError:
+        os.close(used)
         return -1
     os.set_inheritable(used, True)
     return used
@@ -76,13 +80,14 @@ def hold_unused(layout: Layout, owner: str) -> Iterator[None]:
     prepare_state(layout)
     used = os.open(layout.state / USED_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SetupError(
+                f"{layout.state} is in use by a run of {owner}",
+                "wait for its end, or point $FLASHROM_RIG_STATE at another folder",
+            ) from error
         yield
-    except BlockingIOError as error:
-        raise SetupError(
-            f"{layout.state} is in use by a run of {owner}",
-            "wait for its end, or point $FLASHROM_RIG_STATE at another folder",
-        ) from error
     finally:
         os.close(used)
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from delayrig.setup.errors import UsageError
+from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout
 
 PROGRAM = ""
@@ -38,8 +38,13 @@ def _help_file(layout: Layout) -> str:
 
 
 def help_text(layout: Layout, words: Sequence[str]) -> str:
-    """Returns the help of the subcommand that the words begin with, else of the whole program."""
+    """Returns the help of the subcommand that the words begin with, else of the whole program.
+
+    Raises `SetupError` if the file of these texts is missing.
+    """
     texts = help_texts(layout)
+    if not texts:
+        raise SetupError(f"{layout.help_texts} is missing", "restore the checkout (`git status`)")
     asked = (" ".join(words[:count]) for count in range(len(words), 0, -1))
     return next((texts[name] for name in asked if name in texts), texts[PROGRAM])
 

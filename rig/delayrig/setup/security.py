@@ -31,13 +31,18 @@ print(SANDBOX)
 NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's seccomp profile)"
 
 
-def _python(text: str, python: str = sys.executable) -> str:
+def _python(text: str) -> str:
     """Returns the output of a short Python program that imports the rig.
 
-    If it fails, returns the last line of its error output. The interpreter need not have the rig's
-    packages.
+    If it fails, returns the last line of its error output.
     """
-    done = subprocess.run(
+    done = _run_python(text)
+    return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
+
+
+def _run_python(text: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
+    """Runs the program in an interpreter that need not have the rig's packages."""
+    return subprocess.run(
         [python, "-P", "-c", text],
         capture_output=True,
         text=True,
@@ -45,7 +50,6 @@ def _python(text: str, python: str = sys.executable) -> str:
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
-    return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
 
 
 def _last_line(text: str) -> str:
@@ -83,7 +87,10 @@ def _check_sandbox(context: Context) -> Finding:
     """Checks that QEMU starts with the seccomp filter that the rig gives it."""
     if shutil.which(QEMU) is None or not context.layout.python.exists():
         return note("not checked: QEMU or the Python environment is missing", "rig/rig setup")
-    sandbox = _python(SANDBOX_PROBE, str(context.layout.python))
+    probe = _run_python(SANDBOX_PROBE, str(context.layout.python))
+    if probe.returncode != 0:
+        return problem(f"not checked: {_last_line(probe.stderr)}", "rig/rig setup")
+    sandbox = probe.stdout.strip()
     words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
     words += ["-monitor", "stdio"]
     done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)

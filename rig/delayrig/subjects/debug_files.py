@@ -19,7 +19,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from delayrig.base.atomic_file import whole_folder
-from delayrig.base.errors import NotProvidedError
+from delayrig.base.errors import NotProvidedError, RigFaultError
 from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing, find_paths
 from delayrig.base.scratch import ScratchFolder
@@ -121,7 +121,7 @@ def fetch_debug_files(
     """
     with ScratchFolder() as scratch:
         folder = Path(scratch)
-        apt = _Apt(folder, architecture, source or archive_source(suite, derive_debug_suite))
+        apt = _Apt(folder, architecture, source or _source(suite))
         apt.run("update", "--error-on=any")
         found = {}
         for package in sorted(packages_of(apt.index(), builds)):
@@ -133,6 +133,13 @@ def fetch_debug_files(
             if debug_file.is_file():
                 found[build] = debug_file.read_bytes()
         return found
+
+
+def _source(suite: str) -> str:
+    try:
+        return archive_source(suite, derive_debug_suite)
+    except RigFaultError as error:
+        raise NotProvidedError(WHAT, error.message, hint=error.hint) from error
 
 
 def packages_of(index: str, builds: Sequence[str]) -> set[str]:

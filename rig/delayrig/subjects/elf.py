@@ -5,8 +5,10 @@ The order of search is that of ld.so(8): DT_RPATH, FLASHROM_RIG_LIBRARY_PATH and
 DT_RUNPATH, the folders of ld.so.conf, the built-in ones.
 """
 
+import errno
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,8 +177,7 @@ def _found_interpreter(root: Path, program: str, interpreter: str, beside: tuple
     # merged /usr have the linker in /usr; without base-files, there is no link from / to it.
     named = [f"{folder}/{Path(interpreter).name}" for folder in [*beside, *_named_folders(root)]]
     for place in (*named, interpreter, f"/usr{interpreter}"):
-        path = _resolve(root, place)
-        if path.is_file():
+        if path := _file_at(root, place):
             return path
     raise BadInputError(
         f"{program}: its dynamic linker {interpreter} is missing",
@@ -190,13 +191,21 @@ def _find_library(
     # A name with a slash is a path, which is not searched for.
     places = [name] if "/" in name else [f"{f}/{name}" for f in folders]
     for place in map(os.path.normpath, places):
-        path = _resolve(root, place)
-        if path.is_file() and (facts := read_elf(path)).machine == user.facts.machine:
+        path = _file_at(root, place)
+        if path and (facts := read_elf(path)).machine == user.facts.machine:
             return place, path, facts
     raise BadInputError(
         f"{user.place}: needs the library {name}, which is not there",
         hint=f"install it, or name its folder in {LIBRARY_PATH} or LD_LIBRARY_PATH",
     )
+
+
+def _file_at(root: Path, place: str) -> Path | None:
+    """Returns the file there, for a search that goes on without it."""
+    with suppress(BadInputError):
+        path = _resolve(root, place)
+        return path if path.is_file() else None
+    return None
 
 
 def _named_folders(root: Path) -> list[str]:
@@ -228,15 +237,22 @@ def _standard_folders(root: Path, facts: ElfFacts) -> list[str]:
 
 
 def _resolve(root: Path, path: str) -> Path:
-    """Follows symbolic links as they would be followed inside `root`."""
+    """Follows symbolic links as they would be followed inside `root`.
+
+    Raises `BadInputError` if there are too many.
+    """
     parts = list(Path(os.path.normpath(path)).parts[1:])
     here, links = root, 0
     while parts:
         step = here / parts.pop(0)
-        if not step.is_symlink() or links >= SYMLINKS_MAX:
+        if not step.is_symlink():
             here = step
             continue
         links += 1
+        if links > SYMLINKS_MAX:
+            raise BadInputError(
+                f"{path}: {os.strerror(errno.ELOOP)}", hint=f"look for circular links in {root}"
+            )
         inside = Path("/", here.relative_to(root), step.readlink())
         parts = [*Path(os.path.normpath(inside)).parts[1:], *parts]
         here = root

@@ -113,7 +113,11 @@ def _fetch_qemu(release: str, package: str, root: Path) -> None:
 
 
 def _require_running(program: Path) -> None:
-    done = run_child([str(program), "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    words = [str(program), "--version"]
+    try:
+        done = run_child(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise NotProvidedError(program.name, error.strerror or str(error)) from error
     if done.returncode != 0:
         raise NotProvidedError(program.name, done.stderr.strip() or "it does not run here")
 

@@ -118,6 +118,19 @@ def test_qemu_that_refuses_its_sandbox_is_a_problem(
     assert "no option group" in found.text
 
 
+def test_qemu_is_not_blamed_if_its_sandbox_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = "#!/bin/sh\necho $0 failed >&2\nexit 1\n"
+    layout = Layout(checkout=CHECKOUT, state=tmp_path)
+    install_script(layout.python, failing)
+    install_script(tmp_path / security.QEMU, failing)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    found = security.CHECKS["QEMU's sandbox"](context_of(tmp_path, layout=layout))
+    assert found.level is Level.PROBLEM
+    assert found.text == f"not checked: {layout.python} failed"
+
+
 def test_live_guests_use_loopback_if_the_kernel_gives_no_network_namespace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from delayrig.features.documents.command import reference_texts
 from delayrig.main import main
 from delayrig.setup.arguments import LISTS, read_request
-from delayrig.setup.errors import UsageError
+from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.reference import check_command, help_text, list_text
 
@@ -100,3 +100,9 @@ def test_help_is_that_of_the_command_if_the_next_word_is_not_a_subcommand(
 ) -> None:
     assert help_text(LAYOUT, words).startswith(f"Usage: rig/rig {words[0]}")
     assert not read_request(["repro", "cell", "--", "--help"]).asks
+
+
+def test_checkout_without_help_texts_names_the_missing_file(tmp_path: Path) -> None:
+    layout = Layout(checkout=tmp_path, state=tmp_path / "state")
+    with pytest.raises(SetupError, match=rf"{tmp_path}/.*command-line\.txt is missing"):
+        help_text(layout, ("run",))

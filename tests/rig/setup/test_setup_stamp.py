@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The stamp of set-up, locks of packages, and reuse of build folders."""
 
+import fcntl
 import os
 import re
 import tomllib
@@ -19,7 +20,7 @@ from delayrig.setup.arguments import EXTRAS
 from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.lock import note_use
+from delayrig.setup.lock import hold_unused, note_use
 from delayrig.setup.stamp import (
     ACCOUNT,
     ENVIRONMENT,
@@ -286,6 +287,23 @@ def test_programs_are_not_replaced_while_another_checkout_uses_them(context: Con
         os.close(run)
     native.ensure_native(other)
     assert native.is_configured(other)
+
+
+def test_error_in_the_block_is_not_mistaken_for_a_run_of_another_checkout(
+    context: Context,
+) -> None:
+    with pytest.raises(BlockingIOError), hold_unused(context.layout, "another checkout"):
+        raise BlockingIOError
+
+
+def test_lock_that_the_file_system_refuses_leaves_no_open_file(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.close(note_use(context.layout))
+    before = list(Path("/proc/self/fd").iterdir())
+    monkeypatch.setattr(fcntl, "flock", Mock(side_effect=OSError))
+    assert note_use(context.layout) == -1
+    assert list(Path("/proc/self/fd").iterdir()) == before
 
 
 @pytest.mark.parametrize("name", native.CONFIGURED)

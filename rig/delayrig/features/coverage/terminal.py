@@ -88,7 +88,7 @@ def changed_wait_text(wait: ChangedWait) -> str:
 def changed_wait_lines(changed: ChangedWaits) -> list[str]:
     """Returns a clause for each of the first waits, and one that counts the others."""
     if changed.why_not:
-        return [f"changed waits cannot be told: {changed.why_not}"]
+        return [f"changed waits are unknown: {changed.why_not}"]
     lines = [changed_wait_text(wait) for wait in changed.waits[:WAITS_MAX]]
     left = changed.waits[WAITS_MAX:]
     unreached = sum(not wait.cells for wait in left)

@@ -2,7 +2,8 @@
 """The code of functions as text without addresses: code that only moved has the same text.
 
 The address of a called function is replaced by its name; by the word `function` without a symbol. A
-reference to data is replaced by the bytes there; by the word `data` if they are text or an address.
+reference to data is replaced by the bytes there; by the word `data` if they are text, an address or
+written.
 """
 
 import re
@@ -176,11 +177,13 @@ class Bodies:
 
     def _described(self, step: Step, address: int, width: int) -> str:
         """Describes what an operand refers to, without its address."""
-        is_taken = step.mnemonic == "lea" or not width
-        is_written = step.mnemonic.startswith(("st", "mov")) and step.operands.partition(",")[
-            0
-        ].endswith("]")
-        if is_taken or is_written:
+        first, _, _ = step.operands.partition(",")
+        # The first operand of a store of arm64 is a register.
+        if step.mnemonic.startswith("st") or (
+            step.mnemonic.startswith("mov") and first[-1:] == "]"
+        ):
+            return DATA
+        if step.mnemonic == "lea" or not width:
             return self._taken(address)
         return self._content(address, width)
 

@@ -23,7 +23,7 @@ from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
 from delayrig.subjects.seal import stored
 from delayrig.subjects.symbols import Symbols
 
-READING = 1
+READING = 2
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
 """The most other functions that a function that passes a time on may call: they print errors."""
