@@ -81,6 +81,11 @@ class Action:
     def __init__(self, record: Record) -> None:
         self.record = record
 
+    @property
+    def awaits_accept(self) -> bool:
+        """Returns True if its class has `accepted()`."""
+        return type(self).accepted is not Action.accepted
+
     def begin(self) -> None:
         """Acts before the subject starts."""
 

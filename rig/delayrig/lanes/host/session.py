@@ -123,8 +123,9 @@ def _run(spec: Spec, record: Record, wake: int) -> None:
     since = read_clocks()
     if spec.box:
         enter_private_net()
-    emulator = _start_emulator(spec, record)
     actions = actions_of(spec, record)
+    awaits_accept = any(action.awaits_accept for action in actions)
+    emulator = _start_emulator(spec, record, awaits_accept=awaits_accept)
     for action in actions:
         action.begin()
     _run_subject(spec, record, emulator, actions, wake)
@@ -132,23 +133,23 @@ def _run(spec: Spec, record: Record, wake: int) -> None:
     record.clock_rate(since)
 
 
-def _start_emulator(spec: Spec, record: Record) -> Emulator:
+def _start_emulator(spec: Spec, record: Record, *, awaits_accept: bool) -> Emulator:
     """Starts the emulator with real-time priority and locked memory, or without if forbidden."""
     refusal = ""
     for rights in ([REALTIME], []):
-        if emulator := _try_emulator(spec, rights):
+        if emulator := _try_emulator(spec, rights, awaits_accept=awaits_accept):
             record.note("emulator_rights", realtime=bool(rights), reason=refusal)
             return emulator
         refusal = _log_tail()
     raise SessionError("the emulator did not start")
 
 
-def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
+def _try_emulator(spec: Spec, rights: list[str], *, awaits_accept: bool) -> Emulator | None:
     """Starts the emulator; returns None if it ended before it was ready."""
     ready_out, ready_in = os.pipe()
     arrived, release, passed = -1, -1, [ready_in]
     words = [*spec.emulator, *rights, "--ready-fd", str(ready_in)]
-    if spec.awaits_accept:
+    if awaits_accept:
         (arrived, their_arrived), (their_release, release) = os.pipe(), os.pipe()
         passed += [their_arrived, their_release]
         words += ["--barrier-fds", f"{their_arrived},{their_release}"]
@@ -164,7 +165,7 @@ def _try_emulator(spec: Spec, rights: list[str]) -> Emulator | None:
         return Emulator(pid=process.pid, name=name, arrived=arrived, release=release)
     children.end(process.pid)
     process.returncode = 0
-    if spec.awaits_accept:
+    if awaits_accept:
         os.close(arrived)
         os.close(release)
     return None

@@ -43,11 +43,6 @@ class Spec:
         """Returns the number after that key; 0 if no line begins with it."""
         return next((int(rest[0]) for rest in self.values_of(key)), 0)
 
-    @property
-    def awaits_accept(self) -> bool:
-        """Returns True if an action must run before the emulator serves the first request."""
-        return bool(self.number_of("siblings") or self.number_of("realtime_denied"))
-
 
 def write_spec(spec: Spec, path: Path) -> None:
     path.write_text(json.dumps(asdict(spec)), encoding="utf-8")
