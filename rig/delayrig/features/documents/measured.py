@@ -230,14 +230,20 @@ def known_bad_page(plain: KnownBad, strange: KnownBad, right: Results) -> str:
     for build in plain.builds:
         answers = (build.kind, build.outcome, outcomes.get(build.name, "-"))
         found[answers].append(f"`{build.name}`")
-    rows = [(*key, str(len(names)), " ".join(names)) for key, names in found.items()]
+    rows = [
+        (*key, str(len(names)), " ".join(names) if key[1] != key[2] else "")
+        for key, names in found.items()
+    ]
     return _page(
         "What a gate says of each known-bad build",
         "[What each does](../../../flashrom/known_bad/README.md): `rig/rig selfcheck known-bad "
         "--list`. A build without symbols and with an unknown version may be left in doubt.",
         f"`rig/rig selfcheck known-bad`: {summary(plain)}",
         f"`rig/rig selfcheck known-bad --stripped --renamed`: {summary(strange)}",
-        _table(("class", "the gate says", "stripped and renamed", "builds", "their names"), rows),
+        _table(
+            ("class", "the gate says", "stripped and renamed", "builds", "if the answers differ"),
+            rows,
+        ),
         "## Correct subjects, which must never be accused",
         f"`rig/rig run --plan {right.run.plan}`. An accusation is a cell that is `too_short` or "
         "`corrupt`.",
@@ -260,7 +266,7 @@ def right_table(results: Results) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Returns the names; known-bad builds, which the table above names, are only counted."""
+    """Returns the names; known-bad builds are only counted."""
     others = [f"`{name}`" for name in names if not name.startswith(KNOWN_BAD)]
     builds = len(names) - len(others)
     return " ".join([*others, f"{builds} of `{KNOWN_BAD}`"] if builds else others)
