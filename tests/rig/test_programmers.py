@@ -278,6 +278,10 @@ def test_internal_programmer_has_the_machine_of_its_chipset(tmp_path: Path) -> N
     assert machine_of(shape_of(cell)) != machine_of(shape_of(nicintel()))
 
 
+def test_agent_has_a_file_to_watch_for_each_programmer() -> None:
+    assert all(device.opens for device in DEVICES.values())
+
+
 def test_bus_of_the_kernel_is_a_file_that_is_named_and_watched() -> None:
     device = DEVICES[Programmer.LINUX_SPI]
     assert device.argument == f"linux_spi:dev={device.opens[0]}"

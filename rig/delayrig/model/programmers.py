@@ -24,7 +24,11 @@ class Device:
     driver: str
     """flashrom's name of the programmer. A build may lack it."""
     opens: tuple[str, ...]
-    """Files that a program opens to reach the registers."""
+    """Files in the guest of which a program opens one before it reaches the registers.
+
+    The agent watches them, so there is at least one. Of a card with I/O ports it is the card's
+    `config` in /sys.
+    """
     options: str = ""
     """The options after `driver` in the value of `-p`."""
     buses: tuple[str, ...]
