@@ -2,29 +2,37 @@
 """Edges of verdicts that no other test covers."""
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from delayrig.base.errors import LostGuestError
 from delayrig.decision.decision import FaultGroup
+from delayrig.decision.decision_text import decision_lines, fault_lengths, group_words
 from delayrig.decision.faults import Change, Fault, compare_faults, lengths_cut
-from delayrig.decision.gate_judge import decide
-from delayrig.decision.known_faults import KnownFault, notes_on
+from delayrig.decision.gate_judge import _groups, decide
+from delayrig.decision.known_faults import KnownFault, notes_on, read_known_faults
 from delayrig.decision.performance import PAIRS_MIN, excess_interval
-from delayrig.judge.chip import convict_commands
-from delayrig.judge.ending import is_unfinished
+from delayrig.hazards.artifacts import Artifacts
+from delayrig.judge.chip import convict_commands, may_hide_an_early_one
+from delayrig.judge.delay_waits import NO_DELAYS, _are_near, ended_within_step
+from delayrig.judge.ending import is_flood, is_unfinished
+from delayrig.judge.judge import _time_split
 from delayrig.judge.site_waits import decade_ns, length_class_ns
+from delayrig.judge.waits import see_waits
 from delayrig.judge.waste import _covered_ns
+from delayrig.model.cell import Job
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
-from delayrig.model.result import SiteWaits
+from delayrig.model.kinds.emulator import GaveUp, Spi
+from delayrig.model.result import DelayCount, SiteWaits, Verdict
 from msgspec.structs import replace
 
-from tests.rig.builders import MS, SECOND
-from tests.rig.event_builders import changed, made, spi, subject_end
+from tests.rig.builders import MS, SECOND, delays_of, make_cell, make_subject
+from tests.rig.event_builders import changed, made, serprog, spi, subject_end
 from tests.rig.test_delay_waits import call, observed
 from tests.rig.test_exit_code import reads
 from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
-from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, rounds, without
+from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed, without
 
 
 def test_length_class_is_the_length_in_whole_microseconds_else_its_power_of_ten() -> None:
@@ -136,3 +144,108 @@ def test_known_fault_is_accepted_to_the_end_of_its_day(change: Change, day: int,
     notes = notes_on([group], [known], date(2030, 1, day))
     assert len(notes) == bool(note)
     assert note in "".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("took_us", "near"),
+    [((200,), True), ((200, 500), True), ((200, 500, 500), False), ((201,), False)],
+)
+def test_half_of_the_long_calls_must_last_at_most_twice_the_request(
+    took_us: tuple[int, ...], near: bool
+) -> None:
+    calls = [call(100, us * US) for us in took_us]
+    assert _are_near(calls, of=calls) is near
+
+
+def test_short_calls_show_no_unit() -> None:
+    short = [call(99, 99 * US)] * 2
+    assert not _are_near(short, of=short)
+    assert not _are_near(short, of=[call(100, 500 * US)])
+
+
+@pytest.mark.parametrize("job", [Job.VERIFY, Job.READ])
+def test_time_of_the_first_read_is_that_of_the_job(job: Job) -> None:
+    read = spi("0x03", read=200, reply=300)
+    split = _time_split(make_cell(job=job), [made(SubjectStart, t_ns=0), read, subject_end(400)])
+    assert (split.verify > 0, split.read > 0) == (job is Job.VERIFY, job is Job.READ)
+    assert _time_split(make_cell(job=job), [read, subject_end(400)]).total == 0
+
+
+def test_writer_without_a_delay_is_in_doubt_unless_the_programmer_waits_for_it() -> None:
+    for events, doubts in (([], [NO_DELAYS]), ([serprog("O_DELAY", empty=1, read=2)], [])):
+        for job in (Job.WRITE, Job.READ):
+            artifacts = Artifacts(
+                events=events, output=b"", image=b"", read_back=None, delays=delays_of()
+            )
+            seen = see_waits(make_cell(job=job), artifacts, make_subject(), None)
+            assert seen.doubts == (doubts if job is Job.WRITE else [])
+            assert seen.count == DelayCount(seen=0, judged=0)
+    unwatched = replace(artifacts, delays=None)
+    assert see_waits(make_cell(), unwatched, make_subject(), None).count is None
+
+
+def test_request_just_after_the_reply_is_not_blind() -> None:
+    asked = changed([spi("0x05", read=10 * n) for n in range(1, 4)], Spi, gap_ns=0)
+    assert not is_flood([*asked, made(GaveUp, t_ns=50)])
+    assert is_flood([*changed(asked, Spi, gap_ns=-1), made(GaveUp, t_ns=50)])
+
+
+@pytest.mark.parametrize(("margin", "hides"), [(0, True), (4, True), (5, False)])
+def test_command_that_was_read_late_may_hide_an_early_one(margin: int, hides: bool) -> None:
+    assert may_hide_an_early_one([spi("0x05", read=15, empty=10, margin=margin)]) is hides
+
+
+def test_answer_counts_the_cells_that_could_be_compared() -> None:
+    before = [timed(BEFORE, name=name) for name in "abc"]
+    after = [timed(AFTER, name=name) for name in "ab"]
+    doubtful = timed(AFTER, name="c", verdict=Verdict.INCONCLUSIVE)
+    decision = decided(before, [*after, doubtful])
+    assert "2 of 3 cells compared" in decision.lines[1]
+
+
+NEW = fault_of([site(SYNC, SECOND, SECOND)], [site(SYNC, SECOND, 45 * MS)], Change.NEW)
+
+
+def test_commands_of_a_cell_that_break_one_rule_are_one_fault() -> None:
+    (plain, *_) = decided([timed(BEFORE)], [timed(AFTER)]).cells
+    for rule, count in (("tida", 1), ("", 2)):
+        faults = [replace(NEW, what=what, rule=rule) for what in "ab"]
+        assert len(_groups([replace(plain, faults=faults)])) == count
+
+
+def test_fault_is_shown_with_its_lengths_and_with_why_it_is_accepted() -> None:
+    unknown = replace(NEW, asked_ns=None)
+    assert fault_lengths(unknown) == ("-", "-")
+    assert fault_lengths(replace(NEW, before_ns=None))[0] == "-"
+    assert fault_lengths(replace(NEW, now_ns=(MS, MS)))[1] != "-"
+    group = FaultGroup(fault=NEW, cells=["a"], rerun="")
+    assert "accepted" not in group_words(group)
+    assert "(accepted: a race)" in group_words(replace(group, known="a race"))
+
+
+def test_delay_within_a_step_counts_only_if_it_returned_and_was_not_interrupted() -> None:
+    (plain,) = observed(call(1, 900_000), clocksource="hpet")
+    assert ended_within_step([plain])
+    for change in ({"has_returned": False}, {"is_open": True}):
+        assert not ended_within_step([replace(plain, **change)])
+    (judged,) = observed(call(10, 99 * US))
+    assert not ended_within_step([judged])
+    assert ended_within_step([judged, plain])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_warning_counts_the_other_faults_that_are_no_worse(count: int) -> None:
+    decision = decided([timed(BEFORE)], [timed(AFTER)])
+    fault = replace(NEW, change=Change.AS_BEFORE)
+    groups = [FaultGroup(fault=fault, cells=["a"], rerun="")] * count
+    (line,) = [one for one in decision_lines(replace(decision, groups=groups)) if "Warning" in one]
+    assert ("other fault" in line) is (count > 1)
+    assert count == 1 or f"; {count - 1} other fault" in line
+
+
+def test_known_faults_are_read_from_their_file(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text('schema = 1\n[[fault]]\nwhat = "a*"\nreason = "a race"\nuntil = 2030-01-01\n')
+    assert read_known_faults(path) == [
+        KnownFault(what="a*", reason="a race", until=date(2030, 1, 1))
+    ]
