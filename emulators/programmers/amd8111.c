@@ -23,7 +23,6 @@
 #define WINDOW_BYTES (UINT64_C(8) << 20) /* a part, and registers of an FWH 4 MiB below it */
 #define FOUR_GIB (UINT64_C(4) << 30)
 #define BUS_BYTES (UINT64_C(16) << 20) /* parts see 24 bits of an address */
-#define FLOATING 0xFF
 
 struct amd8111 {
 	bool passes_writes;
@@ -61,7 +60,7 @@ static uint32_t address_of(const struct front_access *access)
 
 static uint64_t read_part(struct bus *bus, const struct front_access *access)
 {
-	return bus ? bus_read_cycle(bus, access->now_ns, address_of(access)) : FLOATING;
+	return bus ? bus_read_cycle(bus, access->now_ns, address_of(access)) : BUS_FLOATING;
 }
 
 static void write_part(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -11,6 +11,7 @@
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
 
+#include "model/family.h"
 #include "model/start_state.h"
 #include "record/events.h"
 

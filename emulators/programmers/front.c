@@ -32,12 +32,11 @@ uint8_t front_reversed(uint8_t value)
 }
 
 #define BYTE_BITS 8
-#define FLOATING 0xFF
 
 static void select_part(struct spi_pins *pins, struct bus *bus, uint64_t now_ns)
 {
 	pins->bits = 0;
-	pins->driven = FLOATING;
+	pins->driven = BUS_FLOATING;
 	bus_select(bus, now_ns);
 }
 

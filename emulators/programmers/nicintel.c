@@ -9,11 +9,10 @@
 #include "front.h"
 
 #define WINDOW_BYTES (UINT64_C(128) << 10)
-#define FLOATING 0xFF /* the bus is pulled up */
 
 static uint64_t read_flash(struct bus *bus, const struct front_access *access)
 {
-	return bus ? bus_read_cycle(bus, access->now_ns, (uint32_t)access->offset) : FLOATING;
+	return bus ? bus_read_cycle(bus, access->now_ns, (uint32_t)access->offset) : BUS_FLOATING;
 }
 
 static void write_flash(struct bus *bus, const struct front_access *access, uint64_t value)

@@ -47,7 +47,12 @@ def default_out(name: str) -> Path:
 
 
 def checked_out(
-    out: Path | None, cells: list[Cell], *, by_default: str, leaves: str, resume: bool
+    out: Path | None,
+    cells: list[Cell],
+    *,
+    by_default: str,
+    leaves: str = RESULTS,
+    resume: bool = False,
 ) -> Path:
     """Returns the folder for results: `out`, or the default one of that name.
 

@@ -194,9 +194,8 @@ def assignment_of(request: Request, lane: Lane, folder: Path, cpu: int) -> Assig
     return cell_runner.assignment(cell, folder, cpu)
 
 
-def trial_folder(out: Path, number: int) -> Path:
-    """Returns the folder of a trial; the first one is 1."""
-    return out / f"{number:03}"
+FIRST_TRIAL = "001"
+"""The name of the first trial's folder."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -222,7 +221,7 @@ class Trials:
     async def run(self, cell: Cell) -> CellResult:
         """Returns the cell's result. All its files are in `out/NUMBER/ID`."""
         self._count += 1
-        folder = self.folders[cell.id] = trial_folder(self.out, self._count)
+        folder = self.folders[cell.id] = self.out / f"{self._count:0{len(FIRST_TRIAL)}}"
         folder.mkdir()
         request = Request(
             plan=self.plan,

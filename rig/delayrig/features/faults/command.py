@@ -15,7 +15,7 @@ from delayrig.cli.verbosity import answers, tell_json
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
 from delayrig.model.chips import read_chips
-from delayrig.run.out_folder import check_out, default_out
+from delayrig.run.out_folder import checked_out
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import BUNDLED, check_subject, provide_subject
 
@@ -56,8 +56,7 @@ def faults(
     at its limit, 99 if the emulator failed.
     """
     paths = find_paths()
-    folder = out or default_out("faults")
-    check_out(folder, [], name=FILE_NAME)
+    folder = checked_out(out, [], by_default="faults", leaves=FILE_NAME)
     recipes = read_recipes(paths.checkout)
     for name in names:
         check_subject(name, recipes, "--subject")

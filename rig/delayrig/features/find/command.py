@@ -31,8 +31,8 @@ from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
 from delayrig.plan.from_flags import in_flags, words_of_cell
 from delayrig.plan.request import choose_cells_of
-from delayrig.run.out_folder import check_out, default_out
-from delayrig.run.runner import Trials, trial_folder
+from delayrig.run.out_folder import checked_out
+from delayrig.run.runner import FIRST_TRIAL, Trials
 from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "find"
@@ -101,8 +101,7 @@ def find(
             click.echo(cell.id)
         note(f"{len(cells)} of {len(choice.cells)} cells")
         return
-    folder = out or default_out(NAME)
-    check_out(folder, cells, name=trial_folder(folder, 1).name)
+    folder = checked_out(out, cells, by_default=NAME, leaves=FIRST_TRIAL)
     trials = Trials(
         chips=choice.chips,
         recipes=choice.recipes,

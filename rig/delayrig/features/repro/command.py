@@ -26,8 +26,8 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request
-from delayrig.run.out_folder import check_out, default_out
-from delayrig.run.runner import Trials, trial_folder
+from delayrig.run.out_folder import check_out, checked_out, default_out
+from delayrig.run.runner import FIRST_TRIAL, Trials
 from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "repro"
@@ -221,8 +221,7 @@ def shrink(
     chosen = choose(options, paths)
     # Only a gate's cells have a side; the found cell goes into a plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
-    folder = out or default_out(SHRUNK)
-    check_out(folder, [whole], name=trial_folder(folder, 1).name)
+    folder = checked_out(out, [whole], by_default=SHRUNK, leaves=FIRST_TRIAL)
     found = folder / f"{SHRUNK}.toml"
     trials = Trials(
         chips=chips,
