@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from delayrig.base.paths import Paths
-from delayrig.judge.judge import NOT_KEPT_UP
+from delayrig.judge.trust import NOT_KEPT_UP
 from delayrig.machine.arguments import HOST_ADDRESS
 from delayrig.model.delays import read_delays
 from delayrig.model.result import CellResult, Verdict

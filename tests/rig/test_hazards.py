@@ -10,6 +10,8 @@ from delayrig.hazards.link import PRESETS
 from delayrig.hazards.of_cell import shape_of
 from delayrig.hazards.start_state import STATES
 from delayrig.judge.judge import Observed, find_verdict
+from delayrig.judge.trust import trust_of
+from delayrig.judge.waits import JudgedWaits
 from delayrig.lanes.payload import deadline_ms, emulator_words
 from delayrig.model.chips import read_chips
 from delayrig.model.events import Event
@@ -246,9 +248,10 @@ def faulty(kind: str) -> Event:
 def test_hazard_excuses_only_what_it_causes(
     word: str, events: list[Event], evidence: list[Evidence], verdict: Verdict
 ) -> None:
-    observed = Observed(evidence=evidence)
-    cell = make_cell(hazards=(word,))
-    assert find_verdict(cell, seen_after(*events), observed).verdict is verdict
+    cell, artifacts = make_cell(hazards=(word,)), seen_after(*events)
+    trust = trust_of(cell, artifacts)
+    observed = Observed(trust=trust, evidence=evidence, waits=JudgedWaits())
+    assert find_verdict(cell, artifacts, observed).verdict is verdict
 
 
 def test_subject_that_may_poll_for_ever_gets_less_time() -> None:

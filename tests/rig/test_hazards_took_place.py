@@ -9,11 +9,13 @@ from delayrig.hazards import hazard_of, library_client
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.library_client import ASKED_US, NOTHING_TO_ASK
 from delayrig.hazards.of_cell import hazards_of, is_in_library
-from delayrig.judge.judge import Observed, find_verdict
-from delayrig.judge.trust import missed_hazard, rig_fault
+from delayrig.judge.judge import Finding, Observed, find_verdict
+from delayrig.judge.trust import missed_hazard, rig_fault, trust_of
+from delayrig.judge.waits import JudgedWaits
 from delayrig.lanes.payload import deadline_ms, host_words
 from delayrig.model.cell import Job
 from delayrig.model.events import Event
+from delayrig.model.evidence import Evidence
 from delayrig.model.kinds import hazard as kinds
 from delayrig.model.kinds.agent import ClockRate, Guest, KernelMessage, SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept
@@ -160,13 +162,17 @@ def test_hazard_unverified_needs_a_job_that_verifies() -> None:
 
 def test_unmet_hazard_prevents_a_pass_only() -> None:
     cell = cell_of("wall-clock-step:+1,10000")
-    unmet = find_verdict(cell, seen_after(), Observed(evidence=[]))
+
+    def verdict(artifacts: Artifacts, *evidence: Evidence) -> Finding:
+        trust = trust_of(cell, artifacts)
+        observed = Observed(trust=trust, evidence=[*evidence], waits=JudgedWaits())
+        return find_verdict(cell, artifacts, observed)
+
+    unmet = verdict(seen_after())
     assert unmet.verdict is Verdict.INCONCLUSIVE
     assert "ended before the first step" in unmet.reason
-    short = find_verdict(cell, seen_after(), Observed(evidence=[make_evidence()]))
-    assert short.verdict is Verdict.TOO_SHORT
-    failed = guest_with(SubjectEnd, exit_code=1)
-    assert find_verdict(cell, failed, Observed(evidence=[])).verdict is Verdict.OP_FAILED
+    assert verdict(seen_after(), make_evidence()).verdict is Verdict.TOO_SHORT
+    assert verdict(guest_with(SubjectEnd, exit_code=1)).verdict is Verdict.OP_FAILED
 
 
 def guest_with(kind: type[Kind], **fields: Any) -> Artifacts:

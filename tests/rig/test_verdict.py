@@ -11,8 +11,8 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.busy_siblings import BusySiblings
 from delayrig.judge.bus import MONOTONIC
 from delayrig.judge.judge import Observed, describe, find_verdict, subject_version
-from delayrig.judge.trust import rig_fault
-from delayrig.judge.waits import NOTHING_JUDGED, classify_waits
+from delayrig.judge.trust import rig_fault, trust_of
+from delayrig.judge.waits import NOTHING_JUDGED, JudgedWaits, classify_waits
 from delayrig.model.cell import Cell, Programmer
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence, Witness
@@ -32,10 +32,8 @@ from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.programmers import BUILT_WITHOUT
 from delayrig.model.result import Verdict
-from delayrig.subjects.profiles.profile import Profile
 
 from tests.rig.builders import (
-    ERASE_WAIT,
     MS,
     SECOND,
     SYNC_WAIT,
@@ -73,8 +71,7 @@ class Case:
     evidence: tuple[Evidence, ...] = ()
     judged: tuple[str, ...] = (SYNC,)
     unjudged: tuple[str, ...] = ()
-    profile: Profile | None = PROFILE
-    waits_gap: str = ""
+    gap: str = ""
 
     @property
     def artifacts(self) -> Artifacts:
@@ -86,13 +83,9 @@ class Case:
         return self.finding()[0]
 
     def finding(self) -> tuple[Verdict, str]:
-        observed = Observed(
-            evidence=list(self.evidence),
-            judged=list(self.judged),
-            unjudged=list(self.unjudged),
-            profile=self.profile,
-            waits_gap=self.waits_gap,
-        )
+        waits = JudgedWaits(judged=list(self.judged), unjudged=list(self.unjudged), gap=self.gap)
+        trust = trust_of(self.cell, self.artifacts)
+        observed = Observed(trust=trust, evidence=list(self.evidence), waits=waits)
         found = find_verdict(self.cell, self.artifacts, observed)
         return found.verdict, found.reason
 
@@ -127,7 +120,7 @@ CHECKS: list[tuple[Verdict, Step]] = [
     (Verdict.CORRUPT, with_evidence(make_evidence(Witness.IMAGE, "exact"))),
     (Verdict.INCONCLUSIVE, with_evidence(make_evidence(grade="assumed"))),
     (Verdict.INCONCLUSIVE, with_event(spi("0x02", read=START_NS, violation="wel"))),
-    (Verdict.INCONCLUSIVE, lambda case: replace(case, unjudged=(SYNC,))),
+    (Verdict.INCONCLUSIVE, lambda case: replace(case, gap=NOTHING_JUDGED)),
 ]
 
 
@@ -221,7 +214,7 @@ def test_inconclusive_names_its_reason_in_the_same_order() -> None:
     doubts = [
         (CHECKS[5][1], "assumed figures alone"),
         (CHECKS[6][1], "broke the part's rules: wel"),
-        (CHECKS[7][1], f"could not be judged: {SYNC}"),
+        (CHECKS[7][1], "--delay-symbol"),
     ]
     case = Case()
     for step, words in reversed(doubts):
@@ -433,20 +426,6 @@ def test_full_record_fails_only_a_subject_that_repeats_itself(
     found, reason = failing(events=[*sound_events(), *asked, full]).finding()
     assert found is verdict
     assert ("choose a smaller region" in reason) == (verdict is Verdict.INCONCLUSIVE)
-
-
-def test_cell_without_judged_waits_is_inconclusive_with_the_remedy() -> None:
-    case = Case(profile=None, judged=(), waits_gap=NOTHING_JUDGED)
-    verdict, reason = case.finding()
-    assert verdict is Verdict.INCONCLUSIVE
-    assert "--delay-symbol" in reason
-
-
-def test_unjudged_class_that_is_optional_or_hidden_by_a_bridge_does_not_matter() -> None:
-    profile = make_profile(SYNC_WAIT, ERASE_WAIT)
-    assert Case(profile=profile, unjudged=("erase-poll",)).verdict() is Verdict.PASS
-    bridged = make_cell(programmer=Programmer.SERPROG_DEV)
-    assert Case(cell=bridged, unjudged=(SYNC,)).verdict() is Verdict.PASS
 
 
 def test_version_is_what_the_subject_prints_else_its_package_else_its_digest() -> None:

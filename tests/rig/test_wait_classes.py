@@ -9,6 +9,7 @@ from delayrig.judge.waits import (
     SeenWaits,
     classify_waits,
     declared_classes,
+    judge_waits,
     smallest_visible_short_ns,
     waits_gap,
 )
@@ -17,7 +18,7 @@ from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
 from delayrig.subjects.profiles.profile import Profile
 
-from tests.rig.builders import SYNC_WAIT, make_cell, make_profile
+from tests.rig.builders import ERASE_WAIT, SYNC_WAIT, make_cell, make_profile
 from tests.rig.event_builders import made, seen_of, spi
 
 SYNC = "serprog-sync"
@@ -115,3 +116,22 @@ def test_gap_names_the_witness_that_the_lane_could_have_had(
 )
 def test_class_that_forwarded_bytes_hide_is_not_declared(lane: LaneName, classes: set[str]) -> None:
     assert declared_classes(make_cell(lane=lane), PROFILE) == classes
+
+
+@pytest.mark.parametrize(
+    ("lane", "kinds", "gap"),
+    [
+        (LaneName.HOST, (SYNC, "erase-poll"), ""),
+        (LaneName.HOST, (SYNC,), ""),
+        (LaneName.HOST, ("erase-poll",), f"could not be judged: {SYNC}"),
+        (LaneName.LIVE, ("erase-poll",), ""),
+    ],
+    ids=["all", "optional one unjudged", "declared one unjudged", "bridge"],
+)
+def test_pass_needs_the_declared_classes_that_no_bridge_hides(
+    lane: LaneName, kinds: tuple[str, ...], gap: str
+) -> None:
+    waits = [observed(kind, 100, 120) for kind in kinds]
+    profile = make_profile(SYNC_WAIT, ERASE_WAIT)
+    seen = SeenWaits(bus=Bus.CONVICTS, profile=profile, on_bus=waits)
+    assert judge_waits(make_cell(lane=lane), seen_of(), seen).gap == gap

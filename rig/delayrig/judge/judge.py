@@ -6,8 +6,7 @@ wrong data, then doubts. A cell without any of these passes.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,6 @@ from delayrig.base import digest
 from delayrig.base.durations import in_full
 from delayrig.base.errors import LostGuestError
 from delayrig.base.text import last_lines, shown
-from delayrig.hazards import hazard_of
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.judge.chip import (
@@ -28,26 +26,14 @@ from delayrig.judge.chip import (
 )
 from delayrig.judge.ending import ending_of, is_flood, is_unfinished
 from delayrig.judge.no_instruction import ILLEGAL, missing_instruction
-from delayrig.judge.site_waits import site_waits
-from delayrig.judge.trust import hazard_fault, lost_clock, missed_hazard, pace_fault, rig_fault
-from delayrig.judge.waits import (
-    LEFT_TO_PROGRAMMER,
-    Bus,
-    classify_waits,
-    declared_classes,
-    disagreement,
-    see_waits,
-    smallest_visible_short_ns,
-    unjudged_delays,
-    untried_counters,
-    waits_gap,
-)
+from delayrig.judge.trust import Trust, trust_of
+from delayrig.judge.waits import LEFT_TO_PROGRAMMER, JudgedWaits, judge_waits, see_waits
 from delayrig.model import phases, workload
 from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import is_beyond_the_datasheet
 from delayrig.model.events import Event, first, needed, of_kind, transactions
-from delayrig.model.evidence import Evidence, ObservedWait, Witness, convict_waits
+from delayrig.model.evidence import Evidence, Witness, convict_waits
 from delayrig.model.kinds.agent import EmulatorRights, Guest, SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import FaultMade, GaveUp, Start
 from delayrig.model.lane import LaneName
@@ -76,7 +62,6 @@ MORE_THAN_RECORDED = (
     "the subject was still at work when the record was full, after {count} transactions:"
     " choose a smaller region"
 )
-NOT_KEPT_UP = "this machine could not keep up"
 PROGRAMMER = "programmer"
 UNKNOWN_NAME = re.compile(
     rf"^(?:Error: )?Unknown (?P<what>chip|{PROGRAMMER}) .{{1,160}}$", re.MULTILINE
@@ -90,20 +75,13 @@ MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The witnesses' results for a cell: evidence, and which waits they could judge."""
+    """What decides the verdict of a cell, beside how its subject ended."""
 
+    trust: Trust
     evidence: list[Evidence]
-    judged: list[str] = field(default_factory=list)
-    unjudged: list[str] = field(default_factory=list)
-    profile: Profile | None = None
-    waits: Sequence[ObservedWait] = ()
-    disagreement: str = ""
-    waits_gap: str = ""
-    """Why the waits were not judged, if a pass needs that."""
+    waits: JudgedWaits
     missing: str = ""
     """The instruction that the CPU of the guest does not have, if that ended the subject."""
-    untried: str = ""
-    """A note that names instructions of the delays that depend on the CPU's model."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -131,26 +109,16 @@ def _judge(
     artifacts = read_artifacts(folder)
     version = subject_version(artifacts.stdout, subject)
     profile = find_profile(version)
-    waits = see_waits(cell, artifacts, subject, profile)
+    seen = see_waits(cell, artifacts, subject, profile)
+    waits = judge_waits(cell, artifacts, seen)
+    trust = trust_of(cell, artifacts, seen.all)
     evidence = [*convict_commands(artifacts.events), *convict_end(artifacts.events)]
-    evidence += convict_waits(waits.convicting)
+    evidence += convict_waits(seen.convicting)
     evidence += data_evidence(cell, chip, artifacts)
-    if lost_clock(cell, artifacts.events):
+    if trust.lost_clock:
         evidence = []
-    known = None if waits.bus is Bus.DESCRIBES else profile
-    judged, unjudged = classify_waits(waits.all, known, artifacts.events)
-    unjudged = sorted([*unjudged, *unjudged_delays(artifacts, waits)])
-    observed = Observed(
-        evidence=evidence,
-        judged=judged,
-        unjudged=unjudged,
-        profile=known,
-        waits=waits.all,
-        disagreement=disagreement(waits),
-        waits_gap=waits_gap(cell, artifacts, waits),
-        missing=missing_instruction(artifacts.events, subject),
-        untried=untried_counters(cell, artifacts),
-    )
+    missing = missing_instruction(artifacts.events, subject)
+    observed = Observed(trust=trust, evidence=evidence, waits=waits, missing=missing)
     finding = find_verdict(cell, artifacts, observed)
     ended, ending = first(artifacts.events, SubjectEnd), ending_of(artifacts.events)
     blank = blank_result(cell, chip, finding, rerun=rerun)
@@ -165,16 +133,16 @@ def _judge(
         ),
         guest=_guest_facts(cell, blank.guest, first(artifacts.events, Guest)),
         evidence=evidence,
-        judged=judged,
-        unjudged=unjudged,
-        delays=waits.count,
-        waits=site_waits(waits.delays),
-        not_waited_ns=sum(wait.short_by_ns for wait in waits.delays if wait.is_short),
+        judged=waits.judged,
+        unjudged=waits.unjudged,
+        delays=seen.count,
+        waits=waits.by_site,
+        not_waited_ns=sum(wait.short_by_ns for wait in seen.delays if wait.is_short),
         job_done=ending is Ending.DONE
         and all(one.witness is not Witness.IMAGE for one in evidence),
         ending=ending,
         unfinished=is_unfinished(artifacts.events),
-        smallest_visible_short_ns=smallest_visible_short_ns(waits.all, judged),
+        smallest_visible_short_ns=waits.smallest_visible_short_ns,
         time_ns=_time_split(cell, artifacts.events),
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
         chip_busy_ns=phases.chip_busy_ns(artifacts.events),
@@ -261,11 +229,11 @@ def find_verdict(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findin
 
 
 def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
-    if untrusted := _untrusted(cell, artifacts, observed):
+    if untrusted := _untrusted(observed):
         return untrusted
     short = [item for item in observed.evidence if item.witness is not Witness.IMAGE]
     firm = [item for item in short if item.grade not in DOUBTFUL_GRADES]
-    if short and (excuse := _excuse(cell, artifacts, short)):
+    if short and (excuse := _excuse(cell, observed.trust, short)):
         return excuse
     if firm and not is_flood(artifacts.events):
         return Finding(Verdict.TOO_SHORT, describe(firm[0]))
@@ -281,26 +249,26 @@ def _first_answer(cell: Cell, artifacts: Artifacts, observed: Observed) -> Findi
     if broken:
         reason = f"the subject broke the part's rules: {', '.join(broken)}"
         return Finding(Verdict.INCONCLUSIVE, reason)
-    if gap := _idle(cell, artifacts) or _gap(cell, artifacts, observed):
+    if gap := _idle(cell, artifacts) or observed.trust.doubt or observed.waits.gap:
         return Finding(Verdict.INCONCLUSIVE, gap)
-    return _passed(cell, artifacts, observed)
+    return _passed(cell, artifacts, observed.waits)
 
 
-def _passed(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding:
+def _untrusted(observed: Observed) -> Finding | None:
+    if fault := observed.trust.fault:
+        return Finding(Verdict.INFRA_ERROR, fault)
+    if lost := observed.trust.lost_clock:
+        return Finding(Verdict.INCONCLUSIVE, lost)
+    if fault := observed.waits.disagreement:
+        return Finding(Verdict.INFRA_ERROR, fault)
+    return None
+
+
+def _passed(cell: Cell, artifacts: Artifacts, waits: JudgedWaits) -> Finding:
     if cell.programmer is Programmer.DUMMY and not transactions(artifacts.events):
         # The subject made none of its delays, so nothing is known about them.
         return Finding(Verdict.SKIPPED, TIME_ALONE)
-    return Finding(Verdict.PASS, _pass_reason(observed))
-
-
-def _untrusted(cell: Cell, artifacts: Artifacts, observed: Observed) -> Finding | None:
-    if fault := rig_fault(cell, artifacts):
-        return Finding(Verdict.INFRA_ERROR, fault)
-    if lost := lost_clock(cell, artifacts.events):
-        return Finding(Verdict.INCONCLUSIVE, f"{NOT_KEPT_UP}: {lost}")
-    if observed.disagreement:
-        return Finding(Verdict.INFRA_ERROR, observed.disagreement)
-    return None
+    return Finding(Verdict.PASS, _pass_reason(waits))
 
 
 def _idle(cell: Cell, artifacts: Artifacts) -> str:
@@ -316,33 +284,21 @@ def _idle(cell: Cell, artifacts: Artifacts) -> str:
     return f"the subject ended well, and sent nothing to the part: this was no {cell.job}"
 
 
-def _gap(cell: Cell, artifacts: Artifacts, observed: Observed) -> str:
-    """Returns why the cell is in doubt although no fault was found; empty if it is not."""
-    if unlike := pace_fault(artifacts.events, observed.waits) or hazard_fault(cell, artifacts):
-        return f"{NOT_KEPT_UP}: {unlike}"
-    if missed := missed_hazard(cell, artifacts):
-        return missed
-    declared = declared_classes(cell, observed.profile)
-    missing = sorted(declared.intersection(observed.unjudged))
-    return f"could not be judged: {', '.join(missing)}" if missing else observed.waits_gap
-
-
-def _excuse(cell: Cell, artifacts: Artifacts, short: list[Evidence]) -> Finding | None:
+def _excuse(cell: Cell, trust: Trust, short: list[Evidence]) -> Finding | None:
     if is_beyond_the_datasheet(cell.corner):
         reason = f"the part is slower than its datasheet allows: {describe(short[0])}"
         return Finding(Verdict.OP_FAILED, reason)
-    altering = [word for word in cell.hazards if hazard_of(word).alters_data(artifacts)]
-    if altering:
-        reason = f"{', '.join(altering)} changed data of this job: {describe(short[0])}"
+    if trust.altered_by:
+        reason = f"{', '.join(trust.altered_by)} changed data of this job: {describe(short[0])}"
         return Finding(Verdict.INCONCLUSIVE, reason)
     return None
 
 
-def _pass_reason(observed: Observed) -> str:
-    left = LEFT_REASON if LEFT_TO_PROGRAMMER in observed.unjudged else ""
-    classes = ", ".join(observed.judged)
-    waits = f"no wait of these was too short: {classes}" if classes else "it asked for no wait"
-    return f"no command came too early, and {waits}{left}{observed.untried}"
+def _pass_reason(waits: JudgedWaits) -> str:
+    left = LEFT_REASON if LEFT_TO_PROGRAMMER in waits.unjudged else ""
+    classes = ", ".join(waits.judged)
+    good = f"no wait of these was too short: {classes}" if classes else "it asked for no wait"
+    return f"no command came too early, and {good}{left}{waits.untried}"
 
 
 def describe(item: Evidence) -> str:

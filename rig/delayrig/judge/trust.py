@@ -3,8 +3,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from delayrig.hazards.artifacts import Artifacts
+from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.of_cell import hazards_of, shape_of
 from delayrig.judge.bus import MONOTONIC
 from delayrig.model.cell import Cell
@@ -25,6 +27,7 @@ from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
 from delayrig.model.programmers import device_of
 
+NOT_KEPT_UP = "this machine could not keep up"
 SCRIPTED = "scripted"
 CUT_OFF = "told to end while its client was there"
 """The emulator's message if a signal came too early (emulators/serprog/main.c)."""
@@ -45,14 +48,43 @@ NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End)
 """The events that every cell must have."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """How far a cell can be trusted. Each text is empty if there is nothing to say."""
+
+    fault: str = ""
+    """The fault of the rig or of the guest. If there is one, nothing else is known."""
+    lost_clock: str = ""
+    """How the clock of a live guest failed."""
+    doubt: str = ""
+    """What prevents a pass: a busy machine, or a hazard that the subject did not meet."""
+    altered_by: Sequence[str] = ()
+    """The hazards that changed the subject's data."""
+
+
+def trust_of(cell: Cell, artifacts: Artifacts, waits: Sequence[ObservedWait] = ()) -> Trust:
+    if fault := rig_fault(cell, artifacts):
+        return Trust(fault=fault)
+    if lost := lost_clock(cell, artifacts.events):
+        return Trust(lost_clock=f"{NOT_KEPT_UP}: {lost}")
+    # In virtual time a hazard that did not act was a fault above.
+    unlike = pace_fault(artifacts.events, waits) or hazard_fault(cell, artifacts)
+    words = zip(cell.hazards, hazards_of(cell), strict=True)
+    return Trust(
+        doubt=f"{NOT_KEPT_UP}: {unlike}" if unlike else missed_hazard(cell, artifacts),
+        altered_by=[word for word, hazard in words if hazard.alters_data(artifacts)],
+    )
+
+
 def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     """Returns why the rig or the guest cannot be trusted in this cell; empty if they can."""
+    hazards, clocksource = hazards_of(cell), shape_of(cell).clocksource
     events = artifacts.events
     for error in of_kind(events, AgentError):
         who = "the session" if cell.lane is LaneName.HOST else "the guest's agent"
         return f"{who}: {error.message}: {error.detail}"
     for message in of_kind(events, KernelMessage):
-        if message.level <= WARNING and not _is_explained(cell, message.text):
+        if message.level <= WARNING and not _is_explained(cell, hazards, message.text):
             return f"the guest's kernel complains: {message.text}"
     ended = first(events, EmulatorEnd)
     if ended is not None and ended.exit_code != 0:
@@ -61,7 +93,7 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
     if missing is not None:
         return f"the events hold no {name_of(missing)!r}"
-    if fault := _clock_fault(cell, events):
+    if fault := _clock_fault(cell, events, clocksource):
         return fault
     if CUT_OFF in artifacts.emulator_said and _hung_up_first(events):
         return "something ended the emulator while the subject was at work"
@@ -86,9 +118,9 @@ def _hung_up_first(events: Sequence[Event]) -> bool:
     return bool(hung_up_ns) and hung_up_ns[-1] < needed(events, SubjectEnd).t_ns
 
 
-def _is_explained(cell: Cell, text: str) -> bool:
+def _is_explained(cell: Cell, hazards: Sequence[Hazard], text: str) -> bool:
     late = cell.lane is LaneName.LIVE and LATE_HOST.search(text) is not None
-    return late or any(hazard.explains(text) for hazard in hazards_of(cell))
+    return late or any(hazard.explains(text) for hazard in hazards)
 
 
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
@@ -155,13 +187,13 @@ def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
     return ""
 
 
-def _clock_fault(cell: Cell, events: list[Event]) -> str:
+def _clock_fault(cell: Cell, events: list[Event], right: str) -> str:
     """Returns the fault of the guest's or the emulator's clock; empty if there is none.
 
     In virtual time the guest's clock must also have the rate of the raw counter. In real time every
     bound includes the error of the rate.
     """
-    kept, right = needed(events, Guest).clocksource, shape_of(cell).clocksource
+    kept = needed(events, Guest).clocksource
     if cell.lane is not LaneName.HOST and kept != right:
         return f"the guest keeps time by {kept!r}, not by {right!r}"
     clock = needed(events, Start).clock

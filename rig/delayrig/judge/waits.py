@@ -20,13 +20,14 @@ from delayrig.judge.delay_waits import (
     observe_calls_of,
     unsure_calls,
 )
+from delayrig.judge.site_waits import site_waits
 from delayrig.model.cell import CHANGING, Cell, Programmer, Role
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import INVARIANT_TSC
 from delayrig.model.programmers import device_of
-from delayrig.model.result import DelayCount
+from delayrig.model.result import DelayCount, SiteWaits
 from delayrig.subjects.profiles.profile import (
     Profile,
     delay_address_of_digest,
@@ -68,6 +69,7 @@ class Bus(Enum):
 class SeenWaits:
     bus: Bus
     profile: Profile | None
+    """The profile by which the bus decides; None if there is none, or if it decides nothing."""
     on_bus: list[ObservedWait] = field(default_factory=list)
     delays: list[ObservedDelay] = field(default_factory=list)
     is_watched: bool = False
@@ -90,6 +92,23 @@ class SeenWaits:
     def convicting(self) -> list[ObservedWait]:
         sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
         return [*sound, *self.delays]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedWaits:
+    """What the observed waits decide."""
+
+    judged: list[str] = field(default_factory=list)
+    """The classes whose waits were all judged."""
+    unjudged: list[str] = field(default_factory=list)
+    gap: str = ""
+    """Why they do not suffice for a pass; empty if they do."""
+    disagreement: str = ""
+    """How the witnesses contradict each other."""
+    untried: str = ""
+    """A note that names instructions of the delays that depend on the CPU's model."""
+    smallest_visible_short_ns: int | None = None
+    by_site: list[SiteWaits] = field(default_factory=list)
 
 
 def is_known_release(subject: Subject) -> bool:
@@ -117,8 +136,10 @@ def see_waits(
     cell: Cell, artifacts: Artifacts, subject: Subject, profile: Profile | None
 ) -> SeenWaits:
     bus = bus_of(cell, subject)
+    if bus is Bus.DESCRIBES:
+        profile = None
     on_bus: list[ObservedWait] = []
-    if profile is not None and bus is not Bus.DESCRIBES:
+    if profile is not None:
         on_bus = observe_waits(artifacts.events, profile, cell.chip, is_forwarded=cell.is_forwarded)
     seen = SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
     if artifacts.delays is None:
@@ -127,6 +148,25 @@ def see_waits(
     must_wait = cell.job in CHANGING and not leaves_waits(artifacts.events)
     doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
     return replace(seen, delays=delays, is_watched=True, doubts=doubts)
+
+
+def judge_waits(cell: Cell, artifacts: Artifacts, seen: SeenWaits) -> JudgedWaits:
+    judged, unjudged = classify_waits(seen.all, seen.profile, artifacts.events)
+    unjudged = sorted([*unjudged, *unjudged_delays(artifacts, seen)])
+    missing = sorted(declared_classes(cell, seen.profile).intersection(unjudged))
+    return JudgedWaits(
+        judged=judged,
+        unjudged=unjudged,
+        gap=_not_judged(missing) if missing else waits_gap(cell, artifacts, seen),
+        disagreement=disagreement(seen),
+        untried=untried_counters(cell, artifacts),
+        smallest_visible_short_ns=smallest_visible_short_ns(seen.all, judged),
+        by_site=site_waits(seen.delays),
+    )
+
+
+def _not_judged(classes: list[str]) -> str:
+    return f"could not be judged: {', '.join(classes)}"
 
 
 def untried_counters(cell: Cell, artifacts: Artifacts) -> str:
@@ -181,7 +221,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
     if waits.bus is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.on_bus):
         return ""
     if artifacts.delays is not None:
-        return f"could not be judged: {', '.join(waits.doubts)}"
+        return _not_judged(waits.doubts)
     if cell.programmer is Programmer.DUMMY or leaves_waits(artifacts.events):
         return ""
     if cell.lane in WATCHED_LANES:
