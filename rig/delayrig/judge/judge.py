@@ -75,7 +75,7 @@ MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What decides the verdict of a cell, beside how its subject ended."""
+    """The witnesses' results for a cell, on which its verdict rests."""
 
     trust: Trust
     evidence: list[Evidence]

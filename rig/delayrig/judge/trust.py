@@ -50,14 +50,14 @@ NEEDED = (Guest, ClockRate, Start, SubjectStart, SubjectEnd, End)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """How far a cell can be trusted. Each text is empty if there is nothing to say."""
+    """The reasons not to trust a cell. Each is empty if there is none."""
 
     fault: str = ""
     """The fault of the rig or of the guest. If there is one, nothing else is known."""
     lost_clock: str = ""
     """How the clock of a live guest failed."""
     doubt: str = ""
-    """What prevents a pass: a busy machine, or a hazard that the subject did not meet."""
+    """The reason against a pass: a busy machine, or a hazard that the subject did not meet."""
     altered_by: Sequence[str] = ()
     """The hazards that changed the subject's data."""
 

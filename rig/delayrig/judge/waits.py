@@ -96,7 +96,7 @@ class SeenWaits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedWaits:
-    """What the observed waits decide."""
+    """The classes of the observed waits, and the reasons against a pass."""
 
     judged: list[str] = field(default_factory=list)
     """The classes whose waits were all judged."""
