@@ -15,7 +15,14 @@ from delayrig.model.result import Results
 from delayrig.present.results import remarks
 from delayrig.setup.apt import date_options
 from delayrig.subjects.guest_image import GuestImage, Kernel
-from delayrig.subjects.lock import Entries, lock_entries, lock_state, lock_text, subject_entries
+from delayrig.subjects.lock import (
+    Entries,
+    lock_entries,
+    lock_state,
+    lock_text,
+    subject_entries,
+    update_lock,
+)
 from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_packages
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
@@ -118,9 +125,11 @@ def entries(**changes: Any) -> Entries:
     return lock_entries({Arch.X86_64: IMAGE}, [BUILT, subject], {})
 
 
-def write_lock(checkout: Path, text: str) -> None:
-    (checkout / "images").mkdir()
-    (checkout / "images" / "lock.toml").write_text(text, encoding="utf-8")
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Returns a checkout without a lock."""
+    (tmp_path / "images").mkdir()
+    return tmp_path
 
 
 def test_only_files_from_the_archive_are_locked() -> None:
@@ -132,21 +141,21 @@ def test_only_files_from_the_archive_are_locked() -> None:
 
 @pytest.mark.parametrize("key", ["archive_sha256", "program_sha256", "package_version"])
 def test_changed_subject_differs_from_the_lock_and_a_missing_one_does_not(
-    tmp_path: Path, key: str
+    checkout: Path, key: str
 ) -> None:
-    write_lock(tmp_path, lock_text(entries()))
-    assert lock_state(entries(), tmp_path) == "same"
-    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), tmp_path) == "same"
-    assert lock_state(entries(**{key: "e" * 64}), tmp_path) == "differs"
+    update_lock(entries(), checkout)
+    assert lock_state(entries(), checkout) == "same"
+    assert lock_state(lock_entries({Arch.X86_64: IMAGE}, [BUILT], {}), checkout) == "same"
+    assert lock_state(entries(**{key: "e" * 64}), checkout) == "differs"
 
 
-def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(tmp_path: Path) -> None:
-    assert lock_state(entries(), tmp_path) == "incomplete"
-    write_lock(tmp_path, lock_text(entries()))
-    assert lock_state(entries(name="debian:sid"), tmp_path) == "incomplete"
+def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(checkout: Path) -> None:
+    assert lock_state(entries(), checkout) == "incomplete"
+    update_lock(entries(), checkout)
+    assert lock_state(entries(name="debian:sid"), checkout) == "incomplete"
     more = subject_entries([make_subject(name="debian:sid", packages={"flashrom": "2"})])
-    assert lock_state(more | entries(), tmp_path) == "incomplete"
-    assert lock_state(more | entries(package_version="2"), tmp_path) == "differs"
+    assert lock_state(more | entries(), checkout) == "incomplete"
+    assert lock_state(more | entries(package_version="2"), checkout) == "differs"
 
 
 @pytest.mark.parametrize(("state", "printed"), [("same", 0), ("incomplete", 0), ("differs", 1)])
@@ -164,21 +173,35 @@ def test_lock_is_sorted_by_name() -> None:
     assert lock_text(backwards).startswith("# SPDX-License-Identifier: GPL-2.0-or-later\n")
 
 
+def test_update_keeps_what_this_call_did_not_prepare(checkout: Path) -> None:
+    arm64 = lock_entries({Arch.ARM64: IMAGE}, [], {})
+    update_lock(arm64 | entries(), checkout)
+    update_lock(entries(program_sha256="e" * 64), checkout)
+    assert lock_state(arm64 | entries(program_sha256="e" * 64), checkout) == "same"
+
+
+def test_version_of_a_program_that_is_no_flashrom_is_not_locked() -> None:
+    socat = make_subject(name="socat", packages={"socat": "1.7.4.4-2"})
+    assert subject_entries([socat]) == {
+        "socat": {"archive_sha256": "a" * 64, "program_sha256": "b" * 64}
+    }
+
+
 def test_library_is_locked_without_the_program_that_was_compiled_around_it() -> None:
     locked = entries(name="debian:bookworm/libflashrom", library=True)
     assert locked["debian:bookworm/libflashrom"] == {"program_sha256": "b" * 64, "version": "1.3.0"}
 
 
-def test_lock_compares_only_the_kernels_that_the_run_needs(tmp_path: Path) -> None:
+def test_lock_compares_only_the_kernels_that_the_run_needs(checkout: Path) -> None:
     kernel = Kernel(path="/nowhere", sha256="4" * 64, packages={"linux-image-6.1.0-50-rt": "6.1"})
     other = msgspec.structs.replace(kernel, sha256="5" * 64)
     locked, same, differing = (
         lock_entries({Arch.X86_64: IMAGE}, [BUILT], kernels)
         for kernels in ({"rt": kernel}, {}, {"rt": other})
     )
-    write_lock(tmp_path, lock_text(locked))
-    assert lock_state(same, tmp_path) == "same"
-    assert lock_state(differing, tmp_path) == "differs"
+    update_lock(locked, checkout)
+    assert lock_state(same, checkout) == "same"
+    assert lock_state(differing, checkout) == "differs"
 
 
 def test_parts_of_another_architecture_are_locked_beside_the_usual_ones() -> None:

@@ -26,7 +26,7 @@ from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
 from delayrig.setup.image_archive import export_images
 from delayrig.subjects.guest_image import Kernel, provide_kernel
-from delayrig.subjects.lock import lock_entries, lock_state, lock_text
+from delayrig.subjects.lock import LOCK, lock_entries, lock_state, update_lock
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 from delayrig.subjects.subject import CYCLICTEST, provide_tool
@@ -54,7 +54,9 @@ def _file_option(name: str, key: str, about: str) -> Callable[[FC], FC]:
     help="Prepares also what is fetched when it is first used: other kernels, gdbserver, cyclictest"
     " and the guest of the live lane.",
 )
-@click.option("--update-lock", is_flag=True, help="Writes images/lock.toml anew.")
+@click.option(
+    "--update-lock", "updating", is_flag=True, help=f"Writes into {LOCK} what it fetched."
+)
 @_file_option(
     "--export", "exported", "Writes all prepared images to FILE, for another machine or a cache."
 )
@@ -76,7 +78,7 @@ def _file_option(name: str, key: str, about: str) -> Callable[[FC], FC]:
 def images(
     plans: tuple[str, ...],
     on_demand: bool,
-    update_lock: bool,
+    updating: bool,
     bill: Path | None,
     exported: Path | None,
     imported: Path | None,
@@ -93,8 +95,8 @@ def images(
     if sha256:
         raise BadInputError("--sha256 stands with --import", hint="add --import FILE")
     paths = find_paths()
-    if plans or on_demand or update_lock or bill or not exported:
-        _prepare(plans or PREPARED_PLANS, paths, update_lock=update_lock, bill=bill)
+    if plans or on_demand or updating or bill or not exported:
+        _prepare(plans or PREPARED_PLANS, paths, updating=updating, bill=bill)
     if on_demand:
         prepare_on_demand(paths)
     if exported:
@@ -108,13 +110,13 @@ def _export(file: Path, paths: Paths) -> int:
         raise BadInputError(error.message, hint=error.remedy) from error
 
 
-def _prepare(plans: Sequence[str], paths: Paths, *, update_lock: bool, bill: Path | None) -> None:
+def _prepare(plans: Sequence[str], paths: Paths, *, updating: bool, bill: Path | None) -> None:
     supplies, snapshots = asyncio.run(_provide_images(plans, paths))
     _make_libvirt_ready(paths)
-    kernels = _every_kernel(paths) if update_lock else supplies.kernels
+    kernels = _every_kernel(paths) if updating else supplies.kernels
     entries = lock_entries(supplies.images, supplies.programs, kernels)
-    if update_lock:
-        (paths.checkout / "images" / "lock.toml").write_text(lock_text(entries), "utf-8")
+    if updating:
+        update_lock(entries, paths.checkout)
     if bill:
         write_atomically(bill, _bill_of(supplies))
     for missing in supplies.not_provided:

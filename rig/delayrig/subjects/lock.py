@@ -13,6 +13,7 @@ from delayrig.model.platform import Arch, labelled
 from delayrig.subjects.guest_image import GuestImage, Kernel
 from delayrig.subjects.subject import Subject
 
+LOCK = Path("images", "lock.toml")
 HEADER = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Written by `rig/rig images --update-lock`: versions and SHA-256 digests of what was fetched.
@@ -44,8 +45,9 @@ def subject_entries(subjects: Iterable[Subject]) -> Entries:
             facts = entries[subject.label] = {
                 "archive_sha256": subject.archive_sha256,
                 "program_sha256": subject.program_sha256,
-                "version": subject.package_version,
             }
+            if subject.package_version:
+                facts["version"] = subject.package_version
             if subject.library:  # Its archive contains a program that this machine compiled.
                 del facts["archive_sha256"]
     return entries
@@ -61,16 +63,27 @@ def lock_state(entries: Entries, checkout: Path) -> str:
 
     Returns `differs` if an entry has other values there, else `incomplete`.
     """
-    path = checkout / "images" / "lock.toml"
-    locked = tomllib.loads(path.read_text("utf-8")).get("image", {}) if path.is_file() else {}
+    locked = _read_lock(checkout)
     known = {name: facts for name, facts in entries.items() if name in locked}
     if locked | known != locked:
         return "differs"
     return "same" if known == entries else "incomplete"
 
 
+def update_lock(entries: Entries, checkout: Path) -> None:
+    """Writes the entries into the lock file, and keeps the others there."""
+    locked = _read_lock(checkout) | entries
+    (checkout / LOCK).write_text(lock_text(locked), encoding="utf-8")
+
+
+def _read_lock(checkout: Path) -> Entries:
+    path = checkout / LOCK
+    text = path.read_text("utf-8") if path.is_file() else ""
+    found: Entries = tomllib.loads(text).get("image", {})
+    return found
+
+
 def lock_text(entries: Entries) -> str:
-    """Returns the file's new content."""
     lines = [HEADER]
     for name, facts in sorted(entries.items()):
         lines.append(f'[image."{name}"]')
