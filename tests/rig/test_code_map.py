@@ -22,6 +22,8 @@ FLASHROM = programs.FLASHROM
 COMPARED = [arch for arch in programs.ARCHES if arch.values != (Arch.I386,)]
 """Without i386, whose code addresses data through a register and so changes when data move."""
 
+AT_FIXED_ADDRESSES = ("-fno-pie", "-no-pie")
+
 
 def read(program: Path, *, named: bool = True) -> CodeMap:
     """Reads the program with the delay functions that the finder finds in it."""
@@ -161,6 +163,18 @@ def test_old_content_of_a_written_variable_is_not_part_of_the_function(
         for value in (3, 4)
     ]
     assert differing(*pair, named=named) == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_requested_time_that_may_be_an_address_is_compared(tmp_path: Path, named: bool) -> None:
+    pair = [
+        programs.build(
+            tmp_path / us, FLASHROM.replace("500)", f"{us})"), "-O2", *AT_FIXED_ADDRESSES
+        )
+        for us in ("0x402004", "0x402008")
+    ]
+    (found,) = touched(*pair, named=named)
+    assert [site.asks for site in found.sites] == [0x402008]
 
 
 def test_moved_assertion_is_no_change(tmp_path: Path) -> None:
