@@ -98,42 +98,40 @@ static void accompany(int *watch, struct hazards *hazards, pid_t subject, uint64
 	}
 }
 
-static int run_subject(struct hazards *hazards)
+/* Writes failures to the report. */
+static void run_subject(struct hazards *hazards)
 {
 	uint64_t deadline_ns;
 	pid_t subject;
 	int watch = watch_opening();
-	int error = watch < 0 ? watch : 0;
+	int error;
 
+	if (report_failure(hazards->report, "the programmer cannot be watched", watch) < 0)
+		return;
 	hypercall_mark(MARK_EMULATOR_READY);
 	deadline_ns = hypercall_virtual_ns() + hazards->spec->deadline_ms * NS_PER_MS;
-	if (!error)
-		error = cell_start_subject(hazards, &subject);
-	if (!error) {
+	error = cell_start_subject(hazards, &subject);
+	if (report_failure(hazards->report, "the subject was lost", error) == 0) {
 		accompany(&watch, hazards, subject, deadline_ns);
 		cell_end_subject(hazards, deadline_ns);
 	}
 	if (watch >= 0)
 		close(watch);
-	return error;
 }
 
 /* Writes failures to the report. */
 static void run_cell(const struct window *window, struct report *report, struct spec *spec)
 {
 	struct hazards hazards;
-	int error;
 
 	if (cell_take_in(window, report, spec) < 0)
 		return;
 	report_clock_rate(report, spec->settle_ms * NS_PER_MS);
 	hypercall_mark(MARK_SETTLED);
-	error = hazards_begin(&hazards, spec, report, NO_PROCESS);
-	if (!error)
-		error = run_subject(&hazards);
+	if (hazards_begin(&hazards, spec, report, NO_PROCESS) == 0)
+		run_subject(&hazards);
 	hazards_end(&hazards);
 	hypercall_mark(MARK_EMULATOR_ENDED);
-	report_failure(report, "the subject was lost", error);
 }
 
 int main(void)

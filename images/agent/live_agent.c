@@ -151,9 +151,11 @@ static void run_cell(
 		error = channel_await(channel, "go");
 	if (!error) {
 		process_sleep_ms(spec->settle_ms);
-		error = hazards_begin(&hazards, spec, report, NO_PROCESS);
-		if (!error)
-			error = run_subject(channel, &hazards);
+		if (hazards_begin(&hazards, spec, report, NO_PROCESS) < 0) {
+			hazards_end(&hazards);
+			return;
+		}
+		error = run_subject(channel, &hazards);
 		hazards_end(&hazards);
 	}
 	if (!error)

@@ -22,6 +22,8 @@ FLASHROM = programs.FLASHROM
 COMPARED = [arch for arch in programs.ARCHES if arch.values != (Arch.I386,)]
 """Without i386, whose code addresses data through a register and so changes when data move."""
 
+AT_FIXED_ADDRESSES = ("-fno-pie", "-no-pie")
+
 
 def read(program: Path, *, named: bool = True) -> CodeMap:
     """Reads the program with the delay functions that the finder finds in it."""
@@ -161,6 +163,53 @@ def test_old_content_of_a_written_variable_is_not_part_of_the_function(
         for value in (3, 4)
     ]
     assert differing(*pair, named=named) == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("moved", ["OWN int unused(int a) { return a * 7; }", "char room[4096];"])
+def test_program_at_fixed_addresses_is_the_same_after_a_move(
+    tmp_path: Path, named: bool, moved: str
+) -> None:
+    source = """\
+{}
+char text[512];
+OWN void end(void) {{ }}
+int main(void) {{ usleep(500); atexit(end); return read(0, text, 1); }}
+"""
+    options = ("-O2", "-fno-toplevel-reorder", *AT_FIXED_ADDRESSES)
+    pair = [
+        programs.build(tmp_path / f"{len(each)}", source.format(each), *options)
+        for each in ("", moved)
+    ]
+    found = differing(*pair, named=named)
+    assert [each for each in found if each.before and each.before.code.sites] == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_requested_time_that_may_be_an_address_is_compared(tmp_path: Path, named: bool) -> None:
+    pair = [
+        programs.build(
+            tmp_path / us, FLASHROM.replace("500)", f"{us})"), "-O2", *AT_FIXED_ADDRESSES
+        )
+        for us in ("0x402004", "0x402008")
+    ]
+    (found,) = touched(*pair, named=named)
+    assert [site.asks for site in found.sites] == [0x402008]
+
+
+@pytest.mark.skipif(not programs.compiles(Arch.I386), reason="no compiler")
+def test_number_is_no_address_in_position_independent_code_of_i386(tmp_path: Path) -> None:
+    source = FLASHROM.replace("int verbose", "const char room[1 << 18] = { 1 };\nint verbose")
+    options = ("-O2", "-fpie", "-pie")
+    pair = [
+        programs.build(
+            tmp_path / number, source.replace("== 7", f"== {number}"), *options, arch=Arch.I386
+        )
+        for number in ("0x20000", "0x20004")
+    ]
+    assert [each.after.code.name for each in differing(*pair, named=True) if each.after] == [
+        "probe"
+    ]
 
 
 def test_moved_assertion_is_no_change(tmp_path: Path) -> None:

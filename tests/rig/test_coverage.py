@@ -344,6 +344,17 @@ def test_programs_may_be_in_another_folder(
     assert [wait.function for wait in found.waits] == ["probe"]
 
 
+def test_coverage_of_a_given_program_needs_no_program_of_the_baseline(
+    gate: Path, flashrom: Flashrom, faster: Flashrom
+) -> None:
+    keep_side(gate, BASELINE, flashrom)
+    given = keep_side(gate, CANDIDATE, faster, faster.through("probe", 0))
+    found = find_gate_coverage(*sides_of(gate), [given])
+    assert found.changed
+    assert "the baseline's program was not kept" in found.changed.why_not
+    assert [len(coverage.reached) for coverage in found.coverages] == [1]
+
+
 def test_report_counts_reached_sites_and_names_changed_waits(
     gate: Path, flashrom: Flashrom, faster: Flashrom
 ) -> None:

@@ -508,5 +508,19 @@ def test_debug_file_of_another_build_is_unused(separate: tuple[Path, Path], tmp_
     assert debug_functions(bare, [NAME]) == {}
 
 
+def test_debug_file_without_a_build_id_needs_the_crc_of_the_link(
+    whole: Path, separate: tuple[Path, Path]
+) -> None:
+    bare, debug = separate
+    for file in separate:
+        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", file], check=True)
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", bare], check=True)
+    near = bare.parent / debug.name
+    near.write_bytes(debug.read_bytes() + b"x")
+    assert debug_functions(bare, [NAME]) == {}
+    shutil.copyfile(debug, near)
+    assert debug_functions(bare, [NAME]) == expected(whole)
+
+
 def test_unknown_function_has_no_address(whole: Path) -> None:
     assert debug_functions(whole, ["nowhere"]) == {}

@@ -270,8 +270,8 @@ def test_delay_function_is_called_in_its_unit(monkeypatch: pytest.MonkeyPatch) -
 
 
 def host_events(**end: int) -> list[Event]:
-    """Returns the events of a library client that ran for ten seconds."""
-    return [made(HostStart, t_ns=0), made(HostEnd, t_ns=10_000_000_000, **end)]
+    """Returns the events of a library client that ran for ten seconds if `end` has no time."""
+    return [made(HostStart, t_ns=0), made(HostEnd, **{"t_ns": 10_000 * MS, **end})]
 
 
 @pytest.mark.parametrize(
@@ -281,6 +281,12 @@ def host_events(**end: int) -> list[Event]:
         ("signals:20", {"signals": 200}, "", ""),
         ("signals:20", {"signals": 100}, "", ""),
         ("signals:20", {"signals": 99}, "", "it handled 99 signals where 200 were due"),
+        (
+            "signals:20",
+            {"signals": 1, "t_ns": 150 * MS},
+            "",
+            "it handled 1 signals where 3 were due",
+        ),
         ("signals:20", {}, "none was handled", "it handled 0 signals where 200 were due"),
         ("threads:2", {"turns": 1}, "", ""),
         ("threads:2", {}, "", "the other threads never ran"),
@@ -302,12 +308,14 @@ def test_library_client_without_events_is_a_fault(word: str) -> None:
 def test_subject_that_was_rarely_stopped_is_a_fault() -> None:
     cell = make_cell(hazards=("stop-cont:10",))
     (hazard,) = hazards_of(cell)
-    lived: list[Event] = [
-        made(SubjectStart, t_ns=0),
-        made(SubjectEnd, t_ns=2_000_000_000, exit_code=0),
-    ]
-    for count, fault in ((20, ""), (9, "the subject was stopped 9 times only")):
-        seen = seen_of(*lived, made(kinds.Stops, t_ns=1, count=count))
+    for count, ms, fault in (
+        (20, 2000, ""),
+        (9, 2000, "the subject was stopped 9 times only"),
+        (1, 300, "the subject was stopped 1 times only"),
+        (2, 300, ""),
+    ):
+        start, end = made(SubjectStart, t_ns=0), made(SubjectEnd, t_ns=ms * MS, exit_code=0)
+        seen = seen_of(start, end, made(kinds.Stops, t_ns=1, count=count))
         assert hazard.fault(cell, seen) == fault
 
 

@@ -24,7 +24,7 @@ from delayrig.model.events import Event, TraceLine, encode_events, needed
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Accept, Busy
-from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Moved
+from delayrig.model.kinds.hazard import CrowdRunning, CrowdStopped, Hotplugs, Migrations, Moved
 from delayrig.model.kinds.pace import Pace, Speed, Window
 from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, SpeedChange
@@ -321,6 +321,10 @@ STOPPED = made(CrowdStopped, t_ns=9, count=4, turns_min=5)
         ("governor:ondemand", 500, [made(Pace, governor_changes=0)], "never changed"),
         ("governor:ondemand", 500, [made(Pace, governor_changes=3)], ""),
         ("governor:performance", 500, [made(Pace, governor_changes=0)], ""),
+        ("migrate:2", 1500, [made(Migrations, count=1)], "1 times where 3 were due"),
+        ("migrate:2", 1500, [made(Migrations, count=2)], ""),
+        ("hotplug:2", 2000, [made(Hotplugs, count=1)], "1 times where 4 were due"),
+        ("hotplug:2", 2000, [made(Hotplugs, count=2)], ""),
         ("move:accept", 500, [], "not moved"),
         ("move:accept", 500, [msgspec.structs.replace(MOVED, t_ns=300 * MS)], "too late"),
         ("move:accept", 500, [msgspec.structs.replace(MOVED, core=0)], "core 0"),
@@ -335,6 +339,13 @@ def test_hazard_that_did_not_take_place_is_a_fault(
     found = hazard_of(word).fault(CELL, artifacts_of(ms, *events))
     assert fault in found
     assert bool(found) is bool(fault)
+
+
+def test_one_of_three_changes_of_a_single_core_is_too_few() -> None:
+    cell = make_cell(lane=LaneName.LIVE, cores=1)
+    for count, too_few in ((1, True), (2, False)):
+        seen = artifacts_of(1000, *SPEEDS[:count])
+        assert bool(hazard_of("frequency-steps:2").fault(cell, seen)) is too_few
 
 
 def test_hogs_of_every_core_must_get_their_share() -> None:

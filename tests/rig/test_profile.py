@@ -5,7 +5,9 @@ import re
 import tomllib
 
 import pytest
+from delayrig.base.errors import BadInputError
 from delayrig.model.chips import read_chips
+from delayrig.subjects.profiles import profile as profile_module
 from delayrig.subjects.profiles.profile import (
     OPENS_BUSY_STATUS,
     OPENS_SYNC_NOPS,
@@ -33,6 +35,17 @@ PROFILES = pytest.mark.parametrize("profile", read_profiles(), ids=lambda profil
 def test_version_finds_its_profile_if_there_is_one(name: str, versions: list[str]) -> None:
     profiles = [find_profile(version) for version in versions]
     assert {profile.name if profile else "" for profile in profiles} == {name}
+
+
+def test_version_of_two_profiles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (
+        Profile(schema=1, name=name, versions=versions, threshold_us={}, wait=[])
+        for name, versions in (("one", ["1[.]2"]), ("two", ["3", "1[.].*"]))
+    )
+    monkeypatch.setattr(profile_module, "read_profiles", lambda: (one, two))
+    assert find_profile("1.3") is two
+    with pytest.raises(BadInputError, match=r"'one' and 'two' both have version '1\.2'"):
+        find_profile("1.2")
 
 
 def profile_of(version: str) -> Profile:

@@ -37,7 +37,7 @@ class Migrate(Hazard):
         count = migrations.count if migrations else 0
         due = due_times(artifacts, self.number)
         fault = f"the subject was moved {count} times where {due} were due"
-        return fault if count < due // 2 else ""
+        return fault if 2 * count < due else ""
 
 
 class Move(Hazard):
@@ -95,4 +95,4 @@ class Hotplug(Hazard):
         hotplugs = first(artifacts.events, Hotplugs)
         count = hotplugs.count if hotplugs else 0
         due = due_times(artifacts, self.number)
-        return f"cores came and went {count} times where {due} were due" if count < due // 3 else ""
+        return f"cores came and went {count} times where {due} were due" if 3 * count < due else ""

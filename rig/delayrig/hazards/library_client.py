@@ -90,7 +90,7 @@ class Signals(InLibrary):
         """Returns a reason if it handled too few: signals in a long system call are merged."""
         ended = first(artifacts.events, HostEnd)
         due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
-        if ended is None or ended.signals >= due // 2:
+        if ended is None or 2 * ended.signals >= due:
             return ""
         return f"it handled {ended.signals} signals where {due} were due"
 

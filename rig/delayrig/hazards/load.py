@@ -40,7 +40,7 @@ class StopCont(Hazard):
         stops = first(artifacts.events, Stops)
         count = stops.count if stops else 0
         due = due_times(artifacts, self.number)
-        return f"the subject was stopped {count} times only" if count < due // 2 else ""
+        return f"the subject was stopped {count} times only" if 2 * count < due else ""
 
 
 class Hogs(Hazard):

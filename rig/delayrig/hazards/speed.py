@@ -37,7 +37,7 @@ class SpeedHazard(Hazard):
         return iter(())
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        """Returns a fault if far fewer changes took place than were due: under half, or none."""
+        """Returns a fault if less than half of the due changes took place."""
         ended = first(artifacts.events, SubjectEnd)
         origins = {origin: origin_ns(artifacts, origin) for origin in (Origin.START, Origin.ACCEPT)}
         if ended is None or origins[Origin.START] is None:
@@ -51,7 +51,7 @@ class SpeedHazard(Hazard):
                 break
             due += cell.cores if change.core is None else 1
         came = len(of_kind(artifacts.events, Speed))
-        if came < due // 2 or (due and not came):
+        if 2 * came < due:
             return f"the cores changed their speed {came} times where {due} were due"
         return ""
 

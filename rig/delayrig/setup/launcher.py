@@ -54,6 +54,9 @@ def _main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
         return EXIT_BAD_USAGE
+    except SetupError as error:
+        sys.stderr.write(f"rig/rig: {error}\nremedy: {error.remedy}\n")
+        return error.exit_code
 
 
 def _do(layout: Layout, request: Request) -> int:

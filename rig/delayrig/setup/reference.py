@@ -44,7 +44,7 @@ def help_text(layout: Layout, words: Sequence[str]) -> str:
     """
     texts = help_texts(layout)
     if not texts:
-        raise SetupError(f"{layout.help_texts} is missing", "restore the checkout (`git status`)")
+        raise _missing(layout.help_texts)
     asked = (" ".join(words[:count]) for count in range(len(words), 0, -1))
     return next((texts[name] for name in asked if name in texts), texts[PROGRAM])
 
@@ -76,7 +76,14 @@ def _chips(layout: Layout) -> Iterator[str]:
 
 
 def _written(layout: Layout, name: str) -> Iterator[str]:
-    yield from (layout.reference / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    file = layout.reference / f"{name}.txt"
+    if not file.is_file():
+        raise _missing(file)
+    yield from file.read_text(encoding="utf-8").splitlines()
+
+
+def _missing(file: Path) -> SetupError:
+    return SetupError(f"{file} is missing", "restore the checkout (`git status`)")
 
 
 def _machines(layout: Layout) -> Iterator[str]:

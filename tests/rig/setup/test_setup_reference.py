@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from delayrig.features.documents.command import reference_texts
 from delayrig.main import main
 from delayrig.setup.arguments import LISTS, read_request
-from delayrig.setup.errors import SetupError, UsageError
+from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.reference import check_command, help_text, list_text
 
-from tests.rig.launching import launch
+from tests.rig.launching import copy_launcher, launch, launch_copy
 
 LAYOUT = find_layout({})
 UPDATE = "they changed: run `rig/rig reference`, and commit what it writes"
@@ -102,7 +102,14 @@ def test_help_is_that_of_the_command_if_the_next_word_is_not_a_subcommand(
     assert not read_request(["repro", "cell", "--", "--help"]).asks
 
 
-def test_checkout_without_help_texts_names_the_missing_file(tmp_path: Path) -> None:
-    layout = Layout(checkout=tmp_path, state=tmp_path / "state")
-    with pytest.raises(SetupError, match=rf"{tmp_path}/.*command-line\.txt is missing"):
-        help_text(layout, ("run",))
+@pytest.mark.parametrize(
+    ("word", "name"), [("--help", "command-line.txt"), ("hazards", "hazards.txt")]
+)
+def test_checkout_without_a_text_names_the_missing_file(
+    tmp_path: Path, word: str, name: str
+) -> None:
+    done = launch_copy(copy_launcher(tmp_path), tmp_path / "state", word)
+    assert (done.returncode, done.stdout) == (99, "")
+    assert re.fullmatch(
+        rf"rig/rig: {tmp_path}/.*/{name} is missing\nremedy: restore the checkout .*\n", done.stderr
+    )

@@ -92,7 +92,8 @@ def find_gate_coverage(
     try:
         sides = _both(baseline, candidate, paths, programs)
     except (CoverageError, LostGuestError) as error:
-        return RunCoverage(coverages=find_coverage(candidate, paths), changed=_unknown(error))
+        coverages = find_coverage(candidate, paths, programs)
+        return RunCoverage(coverages=coverages, changed=_unknown(error))
     coverage = coverage_of(_subjects(candidate)[0], sides[1], changed_sites(*sides))
     return RunCoverage(coverages=[coverage], changed=changed_waits(*sides))
 

@@ -123,7 +123,7 @@ class Bodies:
             text = _FROM_TABLE.sub(lambda found: self._from_table(step, found), text)
             if step.mnemonic == "add" and self._finds_table(step):
                 return f"{text.partition(',')[0]}, {DATA}"
-        if machine == "EM_386" or self.program.elf["e_type"] == "ET_EXEC":
+        if self.program.elf["e_type"] == "ET_EXEC":
             text = _NUMBER.sub(lambda found: self._number(found[0]), text)
         return text
 
@@ -149,7 +149,14 @@ class Bodies:
     def _number(self, text: str) -> str:
         """Describes a number that may be an address."""
         address = int(text, 16)
-        return self._taken(address) if self._section_of(address) else text
+        return self._taken(address) if self._is_address(address) else text
+
+    def _is_address(self, number: int) -> bool:
+        """Returns True if data is there, or a function begins there."""
+        inside = self.graph.function_at(number)
+        begins = inside is not None and inside.address == number
+        in_data = self._section_of(number) or any(number in each for each in self.program.blank)
+        return begins or bool(in_data)
 
     def _paged(self, step: Step, pages: dict[str, int]) -> str:
         """Describes operands of arm64, where an address is that of a page plus an offset in it."""

@@ -23,7 +23,7 @@ from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
 from delayrig.subjects.seal import stored
 from delayrig.subjects.symbols import Symbols
 
-READING = 2
+READING = 3
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
 """The most other functions that a function that passes a time on may call: they print errors."""
@@ -137,6 +137,10 @@ class _Mapper:
         steps = self.bodies.steps(function)
         lines = self.bodies.lines(function, steps)
         sites = tuple(self._sites(function, steps))
+        for site in sites:
+            # The lines do not show a number that may be an address.
+            if site.asks is not None:
+                lines[site.line] += f" {site.asks}"
         return CodeFunction(
             address=function.address,
             size=function.size,

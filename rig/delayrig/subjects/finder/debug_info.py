@@ -6,6 +6,7 @@ Sources: GDB manual, "Debugging Information in Separate Files" (build ID and .gn
 """
 
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,18 +52,26 @@ def debug_folders() -> list[Path]:
 
 
 def separate_files(elf: Any, part: Path, build: str) -> Iterator[Path]:
-    """Yields the places where the debug file may be: by build ID and by debug link."""
-    section = elf.get_section_by_name(".gnu_debuglink")
-    link = section.data().partition(b"\0")[0].decode(errors="replace") if section else ""
-    link = "" if "/" in link else link
-    for folder in debug_folders():
-        if build:
+    """Yields the places where the debug file may be: by build ID, and by debug link and its CRC."""
+    if build:
+        for folder in debug_folders():
             yield folder / ".build-id" / build[:2] / f"{build[2:]}.debug"
-        if link:
+    section = elf.get_section_by_name(".gnu_debuglink")
+    data = section.data() if section else b""
+    link = data.partition(b"\0")[0].decode(errors="replace")
+    if not link or "/" in link:
+        return
+    crc = int.from_bytes(data[-4:], "little" if elf.little_endian else "big")
+    for folder in (*debug_folders(), part.parent, part.parent / ".debug"):
+        if _has_crc(folder / link, crc):
             yield folder / link
-    if link:
-        yield part.parent / link
-        yield part.parent / ".debug" / link
+
+
+def _has_crc(place: Path, crc: int) -> bool:
+    try:
+        return place.is_file() and zlib.crc32(place.read_bytes()) == crc
+    except OSError:
+        return False
 
 
 def _in_file(place: Path, build: str, names: list[str]) -> dict[str, int]:

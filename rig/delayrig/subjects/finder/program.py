@@ -281,6 +281,15 @@ class Program:
             and section["sh_type"] == "SHT_PROGBITS"
         )
 
+    @cached_property
+    def blank(self) -> list[range]:
+        """Returns the addresses of data that the file does not hold, which is zero at first."""
+        return [
+            range(int(section["sh_addr"]), int(section["sh_addr"]) + int(section["sh_size"]))
+            for section in self.elf.iter_sections()
+            if section["sh_type"] == "SHT_NOBITS"
+        ]
+
     def _with_symbols(self, section: RelocationSection) -> Iterator[tuple[Any, str]]:
         table: Any = self.elf.get_section(section["sh_link"]) if section["sh_link"] else None
         for each in section.iter_relocations():

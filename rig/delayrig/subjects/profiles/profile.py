@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from delayrig.base.errors import BadInputError
 from delayrig.base.toml import read_toml
 
 FORK = "flashprog"
@@ -70,10 +71,17 @@ def known_delay_symbols() -> list[str]:
 
 
 def find_profile(version: str) -> Profile | None:
-    fitting = (
+    """Returns the profile of that version, if any; raises `BadInputError` if several match."""
+    fitting = [
         p for p in read_profiles() if any(re.fullmatch(each, version) for each in p.versions)
-    )
-    return next(fitting, None)
+    ]
+    if len(fitting) > 1:
+        names = " and ".join(repr(profile.name) for profile in fitting)
+        raise BadInputError(
+            f"the profiles {names} both have version {version!r}",
+            hint="change 'versions' of one of them (rig/delayrig/subjects/profiles/)",
+        )
+    return fitting[0] if fitting else None
 
 
 def is_packaged_release(package_version: str) -> bool:
