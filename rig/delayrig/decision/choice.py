@@ -67,7 +67,7 @@ class Chosen:
     delay: DelayOptions
     before: Before | None = None
     again: tuple[str, ...] = ()
-    """The arguments of `rig/rig` that repeat this; if empty, those of `rig/rig run`."""
+    """The arguments of `rig/rig` that repeat this; empty: `rig/rig run` can repeat it."""
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
