@@ -281,7 +281,7 @@ def host_events(**end: int) -> list[Event]:
         ("signals:20", {"signals": 200}, "", ""),
         ("signals:20", {"signals": 100}, "", ""),
         ("signals:20", {"signals": 99}, "", "it handled 99 signals where 200 were due"),
-        ("signals:20", {}, "none was handled", "it handled 0 signals where 200 were due"),
+        ("signals:20", {}, "no signal was handled", "it handled 0 signals where 200 were due"),
         ("threads:2", {"turns": 1}, "", ""),
         ("threads:2", {}, "", "the other threads never ran"),
     ],

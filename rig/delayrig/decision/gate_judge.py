@@ -479,7 +479,7 @@ class _Judge:
 
 
 def _never_counted(cell: CellResult) -> str:
-    """Returns why no gate compares the times of such a cell; empty if gates do."""
+    """Returns why a gate never counts the time of this cell; empty if it may count it."""
     reasons = [hazard_of(word).why_uncounted for word in cell.hazards]
     if min(cell.guest.mips, default=COUNTED_MIPS_MIN) < COUNTED_MIPS_MIN:
         reasons.append("its CPU is slower than those that flashrom runs on")
@@ -536,8 +536,8 @@ ORDER = (
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
     """Returns the outcome of a skipped cell.
 
-    It is a doubt, unless the baseline was skipped too, or the program has no such function or
-    driver.
+    It is a doubt, unless the baseline was skipped too, or the program lacks the function or driver
+    that the cell needs.
     """
     is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
     if is_not_there or (before and before.verdict is Verdict.SKIPPED):

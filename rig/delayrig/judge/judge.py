@@ -70,7 +70,7 @@ UNKNOWN_NAME = re.compile(
 FAILURE = re.compile("fail|error|cannot|could not|unable", re.IGNORECASE)
 COMPLAINT_LINES = 6
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
-"""The verdicts that requested faults may cause; no such fault makes a wait too short."""
+"""The verdicts that requested faults may cause. They do not make a wait too short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,9 +126,9 @@ def _is_explained(cell: Cell, hazards: Sequence[Hazard], text: str) -> bool:
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
     """Returns what this host hid by holding up the guest's cores; empty if it hid nothing.
 
-    A core that stood still makes waits longer, so a wait at that time shows nothing. It is a fault
-    if every wait of some kind was at such a time, if there are too many such windows, or if no wait
-    is known.
+    A core that stood still makes waits longer, so a wait in such a window shows nothing. Faults may
+    be hidden if all waits of one kind were in such windows, if there are too many of these windows,
+    or if no wait is known.
     """
     pace = first(events, Pace)
     if pace is None or pace.windows_not_kept == 0:
@@ -153,8 +153,7 @@ def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> s
 def lost_clock(cell: Cell, events: list[Event]) -> str:
     """Returns how the clock of a live guest failed; empty if it did not.
 
-    A subject that waits by such a clock waits for another time than it requested, and is not to
-    blame.
+    A subject that waits by this clock does not wait as long as it requested, and is not to blame.
     """
     rate = first(events, ClockRate)
     if (
