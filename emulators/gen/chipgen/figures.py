@@ -134,7 +134,7 @@ class Sources:
         return self._known(table, f"{name}_us", source if source in table.values else "source")
 
     def _known(self, table: Table, key: str, source: str = "source") -> Figure:
-        """Reads a figure from a source. Refuses `assumed`: only the rule may assume figures."""
+        """Reads a figure from a source. Refuses `assumed`: only this module assumes figures."""
         grade = self.grade(table, source)
         if grade is Grade.ASSUMED:
             raise table.error(source, "gives no figure", remedy="write `assumed = true` alone")

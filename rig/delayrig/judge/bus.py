@@ -93,9 +93,10 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
 
 
 def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Request, Request]]:
-    """Yields the gaps between a status read that returned busy and the next, in operations `after`.
+    """Yields the gaps between a status read that returned busy and the next status read.
 
-    It works only on an SPI bus, because the opcodes of other buses mean other things.
+    Only status reads after the opcodes in `after` count, and only on an SPI bus, because the
+    opcodes of other buses mean other things.
     """
     operation = ""
     busy: Spi | None = None
