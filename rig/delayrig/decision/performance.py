@@ -79,7 +79,7 @@ class Interval:
 
 
 def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
-    """Returns by how much the second of each pair exceeds the first; None if that is unknown."""
+    """Returns by how much the second figures of all pairs exceed the first; None if unknown."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
     low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
@@ -113,10 +113,10 @@ def excesses(
         ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS, min(cpu_added_ns, added_ns)),
     ]
     return [
-        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns, added_ns=added_ns)
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=its_floor_ns, added_ns=its_added_ns)
         if rounds[0][0].lane == EXACT_LANE
         else _likely_excess(figure, pairs, limit_pct, of=intervals)
-        for figure, pairs, limit_pct, floor_ns, added_ns in figures
+        for figure, pairs, limit_pct, its_floor_ns, its_added_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
 
