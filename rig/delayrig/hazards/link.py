@@ -10,9 +10,9 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
-"""The time limit, because some flashroms poll a stuck or missing part for ever.
+"""The time limit of a cell with a fault or a power cut.
 
-Polls cost host time.
+Some flashroms poll a stuck or missing part for ever, and polls cost host time.
 """
 PRESETS = {
     **dict.fromkeys(("stm32-vserprog", "pico-serprog", "serprog-stm32-gd32"), ("spi",)),

@@ -27,7 +27,7 @@ WITHIN_CLOCK_ERROR = "clock"
 DOUBTFUL_FIGURES = ("assumed",)
 DOUBTFUL_GRADES = (*DOUBTFUL_FIGURES, WITHIN_CLOCK_ERROR)
 TOO_LONG_MAX = 64
-"""The factor below which a doubtful figure of our tables exceeds the true time.
+"""The largest factor by which a doubtful figure of our tables may exceed the true time.
 
 The largest ratio of a longest to a typical time in our sources is 24 (MT25QL128ABA, a page).
 """
@@ -49,8 +49,8 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence]]:
     """Yields each command that came too early, with the evidence.
 
-    A wait for the end of work is as long as that work. A wait after power-up began at power-up. Any
-    other wait began with the last transaction that was not too early.
+    A wait for the end of a busy time is as long as that. A wait after power-up began at power-up.
+    Any other wait began with the last transaction that was not too early.
     """
     error = clock_error(events)
     busy_ns = opened_ns = powered_ns = 0

@@ -48,10 +48,9 @@ def clock_error(events: list[Event]) -> ClockError:
 def clock_jump_ns(events: list[Event]) -> int:
     """Returns how far the clock of a guest in real time is outside the bounds of the raw count.
 
-    The clock may have jumped that far within any wait. Returns 0 if it is within the bounds, and
-    for cells without a live guest. In virtual time the clock counts instructions,
-    so all of it is an error of the rate: a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in
-    200 ms.
+    The clock may have jumped that far within any wait. Returns 0 if it is within the bounds, and 0
+    in virtual time: there the clock counts instructions, so any deviation is an error of the rate.
+    For example, a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in 200 ms.
     """
     rate = first(events, ClockRate)
     if rate is None or first(events, Pace) is None:

@@ -352,9 +352,9 @@ def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
 
 
 def _complaint(output: bytes) -> str:
-    """Returns the last of the last few lines that is about a failure, else the very last.
+    """Returns the last line about a failure among the last few lines, else the last line.
 
-    flashrom prints a request to report the failure below it.
+    flashrom prints a request to report the failure below that line.
     """
     lines = last_lines(output, COMPLAINT_LINES) or ["it printed nothing"]
     said = [line for line in lines if FAILURE.search(line)]
