@@ -177,8 +177,8 @@ static int report_unknown(const struct log *log, const char *argument)
 }
 
 /*
- * Reports an unknown letter as such: while getopt_long() is inside a word of several letters,
- * `word` is the one before it.
+ * Reports an unknown letter by itself. While getopt_long() has not finished a word of several
+ * letters, optind still counts that word as the next one, so `word` is the word before it.
  */
 static int report_refused(const struct log *log, const char *word)
 {

@@ -250,7 +250,7 @@ static int wait_and_ask(struct flash *flash, const struct busy_time *busy, const
  */
 #define GUESS_RATIO 64
 
-/* Returns true for an operation of an earlier session: its kind and length are unknown. */
+/* Returns true if the times are guesses, as for an operation that an earlier session began. */
 static bool is_guess(const struct busy_time *busy)
 {
 	return busy->typ_us > 0 && busy->max_us / busy->typ_us > GUESS_RATIO;

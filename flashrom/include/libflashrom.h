@@ -55,7 +55,7 @@ typedef int(flashrom_log_callback)(enum flashrom_log_level, const char *format, 
 typedef void(flashrom_log_callback_v2)(
 	enum flashrom_log_level, const char *message, void *user_data);
 
-/** Set the receiver of messages; NULL, the initial value: none. The last call of either counts. */
+/** Set the receiver of messages; NULL, as at first: none. Either call replaces what both set. */
 void flashrom_set_log_callback(flashrom_log_callback *log_callback);
 void flashrom_set_log_callback_v2(flashrom_log_callback_v2 *log_callback, void *user_data);
 
@@ -190,7 +190,7 @@ typedef void(flashrom_progress_callback_v2)(
  * Set a function that gets the progress of a call, in bytes. A stage begins with 0 and ends, unless
  * the call fails, with `total`; `current` only grows and `total` stays. A write reads, erases and
  * writes by turns, and reads again if it verifies; a stage with nothing to do is not reported. The
- * function runs within the call and must not use its context. The last call of either counts;
+ * function runs within the call and must not use its context. Either call replaces what both set;
  * NULL ends the reports.
  */
 void flashrom_set_progress_callback(struct flashrom_flashctx *flashctx,

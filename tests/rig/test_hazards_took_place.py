@@ -287,7 +287,7 @@ def host_events(**end: int) -> list[Event]:
             "",
             "it handled 1 signals where 3 were due",
         ),
-        ("signals:20", {}, "none was handled", "it handled 0 signals where 200 were due"),
+        ("signals:20", {}, "no signal was handled", "it handled 0 signals where 200 were due"),
         ("threads:2", {"turns": 1}, "", ""),
         ("threads:2", {}, "", "the other threads never ran"),
     ],

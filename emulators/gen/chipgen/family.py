@@ -27,8 +27,8 @@ class Family:
     read: Callable[[Table, int, Sources], dict[str, Fields]]
     """The function that returns the structures that `struct part` points to, by pointer name.
 
-    Its arguments are the whole file, the size of the part in bytes and its sources. The structure
-    of MEMBER is a `struct part_MEMBER` of MEMBER.h.
+    Its arguments are the whole file, the size of the part in bytes and its sources. A pointer named
+    MEMBER points to a `struct part_MEMBER`, which MEMBER.h declares.
     """
 
 

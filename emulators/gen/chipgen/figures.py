@@ -25,10 +25,10 @@ SHARED = {
     "assumed": Grade.ASSUMED,
 }
 
-# The assumed ratio of maximum and typical if no source gives one. It is low among the ratios in the
-# datasheets of chips/, so that an assumed slow part is slower than a good one, but not slower than
-# all real ones. The datasheets give 1.4 to 13.3 for a sector erase (wear lengthens it most), 1.4 to
-# 5.0 for a chip erase, 3.6 to 7.8 for a page program, 1.4 to 5.0 for a byte program, and 1.3 to
+# The assumed ratio of the maximum to the typical time if no source gives one. It is one of the
+# lower ratios in the datasheets of chips/: a part at an assumed maximum is slow, but some real
+# parts are slower. The datasheets give 1.4 to 13.3 for a sector erase (wear lengthens it most), 1.4
+# to 5.0 for a chip erase, 3.6 to 7.8 for a page program, 1.4 to 5.0 for a byte program, and 1.3 to
 # 11.5 for a status write.
 MAX_PER_TYP = 4
 
@@ -53,7 +53,8 @@ SECTOR_ERASE_NS: dict[int, int] = {
 }
 CHIP_ERASE_NS_PER_MIB = 2_500_000_000  # found 0.004 to 20 s
 
-# The assumed times that a client must wait. They are long: one that waits too little must not pass.
+# The assumed times that a client must wait. They are long, so that no client that waits too little
+# passes.
 WAIT_NS: dict[str, int] = {
     "deep_power_down": 10_000,  # found 1 to 20 us
     "release_power_down": 100_000,  # found 3 to 100 us
@@ -133,7 +134,7 @@ class Sources:
         return self._known(table, f"{name}_us", source if source in table.values else "source")
 
     def _known(self, table: Table, key: str, source: str = "source") -> Figure:
-        """Reads a figure from a source. Refuses `assumed`: only the rule may assume figures."""
+        """Reads a figure from a source. Refuses `assumed`: only this module assumes figures."""
         grade = self.grade(table, source)
         if grade is Grade.ASSUMED:
             raise table.error(source, "gives no figure", remedy="write `assumed = true` alone")

@@ -40,11 +40,11 @@ def _read(
         raise top.error(
             "size_bytes", "or page_bytes is no power of two", remedy="write powers of two"
         )
-    fields = {
-        **_bus(top.table("bus"), sources),
-        **_id(top.table("id"), sources),
-        **_program(program, top.table("busy"), sources),
-    }
+    fields = {**_bus(top.table("bus"), sources), **_id(top.table("id"), sources)}
+    name, assumed_ns = program
+    busy = top.table("busy")
+    busy.check_keys(required=(name,))
+    fields["program"] = sources.busy_time(busy.table(name), assumed_ns)
     for key, read in (("unlock", _unlock), ("wait", _waits), ("load", _load)):
         if key in top.values:
             fields |= read(top.table(key), sources)
@@ -109,7 +109,7 @@ def _unlock(table: Table, sources: Sources) -> Fields:
     mask = table.integer("mask", low=1, high=ADDRESS_MAX)
     addresses = table.numbers("addresses", low=0, high=mask)
     if len(addresses) != 2:
-        remedy = "write the two of AAh and 55h"
+        remedy = "write two: that of AAh and that of 55h"
         raise table.error("addresses", f"has {len(addresses)}", remedy=remedy)
     entry = table.numbers("id_entry", low=0, high=0xFF)
     if not set(entry) <= set(ID_ENTRIES) or len(entry) > ID_ENTRIES_MAX:
@@ -119,12 +119,6 @@ def _unlock(table: Table, sources: Sources) -> Fields:
         "unlock": f"{{ {{ 0x{addresses[0]:04X}, 0x{addresses[1]:04X} }}, 0x{mask:04X} }}",
         "id_entry": c_octets(entry),
     }
-
-
-def _program(program: tuple[str, int], table: Table, sources: Sources) -> Fields:
-    name, assumed_ns = program
-    table.check_keys(required=(name,))
-    return {"program": sources.busy_time(table.table(name), assumed_ns)}
 
 
 def _waits(table: Table, sources: Sources) -> Fields:

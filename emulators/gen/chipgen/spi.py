@@ -51,14 +51,15 @@ NOR_BUSY_OPTIONAL = {
     "byte_program_first": BYTE_PROGRAM_NS,
     "byte_program_next": BYTE_PROGRAM_NS,
 }
-AAI_BUSY = {"page_program": BYTE_PROGRAM_NS}  # the datasheets give one time for a byte and a word
+AAI_BUSY = {"page_program": BYTE_PROGRAM_NS}  # the datasheets give the same for a byte and a word
 DATAFLASH_BUSY = {
     "page_program_with_erase": PAGE_ERASE_NS,
     "page_to_buffer": PAGE_READ_NS,
     "buffer_compare": PAGE_READ_NS,
 }
 
-# A part without a wait lacks the command, unless NOR_WAIT_DEFAULTS names another wait for it.
+# If a wait is missing, the part lacks the command that it follows, unless NOR_WAIT_DEFAULTS names
+# another wait to use instead.
 POWER_UP = ("power_up_to_select", "power_up_to_write")
 NOR_WAITS = (
     *("deep_power_down", "release_power_down", "release_power_down_with_id"),

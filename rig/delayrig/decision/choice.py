@@ -67,7 +67,7 @@ class Chosen:
     delay: DelayOptions
     before: Before | None = None
     again: tuple[str, ...] = ()
-    """The arguments of `rig/rig` that repeat this; if empty, those of `rig/rig run`."""
+    """The arguments of `rig/rig` that repeat this; empty: `rig/rig run` can repeat it."""
 
 
 def find_id(wanted: str, ids: Sequence[str], *, where: str, hint: str) -> str:
@@ -156,7 +156,7 @@ def _in_place(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _plan_that_has(asked: Asked, paths: Paths) -> str:
-    """Returns the first shipped plan that has such a cell, beginning with the usual plan.
+    """Returns the first shipped plan with a cell that fits, beginning with the usual plan.
 
     Returns the usual plan if none has.
     """

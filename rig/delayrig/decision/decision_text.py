@@ -154,7 +154,7 @@ def _watching(decision: Decision) -> str:
 
 
 def _costs(decision: Decision) -> list[str]:
-    """Returns a line for each figure: the net, and the worst cell."""
+    """Returns a line for each figure: the net excess, and the worst cell."""
     found = [(cell, item) for cell in decision.cells for item in cell.excess]
     figures = dict.fromkeys(item.figure for _, item in found)
     lines = [
@@ -193,7 +193,9 @@ def _worst(found: list[tuple[GateCell, Excess]]) -> str:
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:
     """Returns the number of judged delays, the smallest visible shortening, and what was unseen."""
     ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
-    lines = [_delays([cell for cell in ran if cell.delays is not None]), *_unseen(ran)]
+    lines = [_delays([cell for cell in ran if cell.delays is not None])]
+    if missing := [cell for cell in ran if cell.delays is None and cell.judged]:
+        lines.append(f"delays: not seen call by call in {counted(len(missing), 'cell')}")
     return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
 
 
@@ -217,12 +219,6 @@ def _least(cells: Sequence[CellResult]) -> str:
         return ""
     low, high = (f"{ns / 1000:.2f}" for ns in (min(seen), max(seen)))
     return f", from {low if low == high else f'{low} to {high}'} us on, by cell"
-
-
-def _unseen(ran: Sequence[CellResult]) -> list[str]:
-    """Returns a line on cells that judged waits without seeing delays call by call."""
-    missing = [cell for cell in ran if cell.delays is None and cell.judged]
-    return [f"delays: not seen call by call in {counted(len(missing), 'cell')}"] if missing else []
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:

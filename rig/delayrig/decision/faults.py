@@ -30,7 +30,7 @@ LACK_PART_MAX = 0.05
 COMMAND_LACK_PART_MAX = 0.15
 """The same for commands: a program at realtime priority waits as long, but sends them faster."""
 PERIODS_TO_MEET = 4
-"""A hazard is sure to interrupt a wait once the program has waited this many of its periods."""
+"""A hazard is sure to interrupt a wait once the program has waited this many hazard periods."""
 OFTEN_MIN, MET_SELDOM = 16, 4
 """The smallest number of short waits whose share is judged, and a factor.
 
@@ -78,7 +78,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """Its duration in the baseline: shortest and longest."""
     now_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
-    """The margin, negative if it is too short; null if it has none."""
+    """The margin, negative if the wait is too short; null if it has none."""
     count: int = 1
 
     @property
@@ -130,9 +130,10 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
 
 
 def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
-    """Returns the lengths above the longest whole one that is below all cut ones.
+    """Returns the range between the two whole lengths that are nearest to the cut ones.
 
-    They end before the shortest whole one that is above all cut ones.
+    One is the longest whole length below all cut ones, the other the shortest above all of them. A
+    length is whole if its waits were surely interrupted and nevertheless waited to their end.
     """
     whole = [ns for ns, times in met.items() if times >= 1]
     return range(
@@ -142,7 +143,10 @@ def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
 
 
 def _times_met(hazard: Hazard, site: SiteWaits) -> float:
-    """Returns how often a hazard surely interrupted these waits; without a period, each of them."""
+    """Returns how often a hazard surely interrupted these waits.
+
+    A hazard without a period interrupts each of them.
+    """
     if not hazard.phase_ns:
         return site.count
     return site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
@@ -303,8 +307,13 @@ def _matched(
 
 
 def _is_same(one: _Found, other: _Found, _before: CellResult | None, _now: CellResult) -> bool:
+    """Returns True for the same length and functions.
+
+    Unknown functions, as in a stripped program, may be any.
+    """
     same = one.witness == other.witness and one.length_ns == other.length_ns
-    return same and _are_alike(one.key, other.key)
+    is_unknown = UNKNOWN in one.key or UNKNOWN in other.key
+    return same and (is_unknown or one.key == other.key)
 
 
 def _is_same_place(
@@ -329,13 +338,6 @@ def _is_moved(one: _Found, other: _Found, before: CellResult | None, now: CellRe
 
 def _stacks(cell: CellResult | None) -> set[tuple[str, ...]]:
     return set() if cell is None else {functions_of(site.callers) for site in cell.waits}
-
-
-def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Returns True for the same functions, or if some are unknown, as in a stripped program."""
-    if UNKNOWN in one or UNKNOWN in other:
-        return True
-    return one == other
 
 
 def _slack_ns(cell: CellResult, found: _Found) -> int:

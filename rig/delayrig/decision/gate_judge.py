@@ -147,8 +147,8 @@ def decide(
 def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
     """Returns each fault once with all its cells: the gravest change first, then the largest lack.
 
-    Waits that the rig itself requests come after flashrom's, and those of a cell are one fault,
-    whatever their times. So are all commands of a cell that break the same rule of the part.
+    Waits that the rig itself requests come after flashrom's. Those of one cell are one fault,
+    whatever their times. All commands of a cell that break the same rule are one fault as well.
     """
     found: dict[tuple[Change, str, str], list[tuple[GateCell, Fault]]] = {}
     for cell in cells:
@@ -178,7 +178,7 @@ def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
 def _unheard_lanes(
     watching: Iterable[Sequence[CellResult]], beside: frozenset[str]
 ) -> dict[str, str]:
-    """Returns the lanes of `beside` whose canary or control gave no answer, with the reason."""
+    """Returns the lanes of `beside` in which no canary or no control gave an answer, and why."""
     found: dict[str, str] = {}
     heard = set()
     for rounds in watching:
@@ -239,7 +239,7 @@ def is_unheard(cell: CellResult) -> bool:
 
 
 def _beside(candidate: Sequence[Results]) -> frozenset[str]:
-    """Returns the lanes in real time of a gate of one round that also has exact cells."""
+    """Returns the gate's lanes in real time if it has one round, and exact cells too; else none."""
     lanes = {cell.lane for cell in _of_all(candidate) if cell.role == Role.MEASURE}
     return frozenset(lanes - {EXACT_LANE} if EXACT_LANE in lanes and len(candidate) == 1 else ())
 
@@ -479,7 +479,7 @@ class _Judge:
 
 
 def _never_counted(cell: CellResult) -> str:
-    """Returns why no gate compares the times of such a cell; empty if gates do."""
+    """Returns why a gate never counts the time of this cell; empty if it may count it."""
     reasons = [hazard_of(word).why_uncounted for word in cell.hazards]
     if min(cell.guest.mips, default=COUNTED_MIPS_MIN) < COUNTED_MIPS_MIN:
         reasons.append("its CPU is slower than those that flashrom runs on")
@@ -487,10 +487,11 @@ def _never_counted(cell: CellResult) -> str:
 
 
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
-    """Returns a note on the runs of either subject that gave no answer, with the first reason."""
-    count = sum(map(is_unheard, rounds))
-    reasons = [cell.reason for cell in rounds if is_unheard(cell)][:1]
-    return [f"{count} of {len(rounds)} runs gave no answer: {reason}" for reason in reasons]
+    """Returns a note on the runs of either subject that gave no answer; none if all gave one."""
+    unheard = [cell for cell in rounds if is_unheard(cell)]
+    if not unheard:
+        return []
+    return [f"{len(unheard)} of {len(rounds)} runs gave no answer: {unheard[0].reason}"]
 
 
 def _worst(rounds: Sequence[CellResult]) -> CellResult:
@@ -536,8 +537,8 @@ ORDER = (
 def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
     """Returns the outcome of a skipped cell.
 
-    It is a doubt, unless the baseline was skipped too, or the program has no such function or
-    driver.
+    It is a doubt, unless the baseline was skipped too, or the program lacks the function or driver
+    that the cell needs.
     """
     is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
     if is_not_there or (before and before.verdict is Verdict.SKIPPED):

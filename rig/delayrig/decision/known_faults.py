@@ -46,7 +46,7 @@ def read_known_faults(path: Path) -> list[KnownFault]:
 def mark_known(
     groups: Sequence[FaultGroup], known: Sequence[KnownFault], today: date
 ) -> list[FaultGroup]:
-    """Returns the groups, those that are accepted today with the reason."""
+    """Returns all groups; adds the reason and date to those that are accepted today."""
     return [
         next(
             (

@@ -32,8 +32,8 @@ CELL_FLOOR_NS = 50_000_000
 """The largest excess that refuses nothing in a cell; if several cells have it, the total shows it.
 
 With fewer than `TOTAL_CELLS_MIN` exact cells it applies to CPU time only, and `TICK_NS` to time.
-Builds that query the part twice as often are legal, and cost up to 38 ms of CPU time in a cell. No
-legal build of the known-bad ones took more time than a tick and the limit in percent.
+Builds that query the part twice as often are legal, and cost up to 38 ms of CPU time in a cell. In
+no cell did a legal change of flashrom/known_bad exceed both a tick and the limit in percent.
 """
 TOTAL_CELLS_MIN = 5
 """The least number of cells for a total. A total of fewer shows no more than each cell does."""
@@ -79,7 +79,7 @@ class Interval:
 
 
 def excess_interval(pairs: Sequence[tuple[float, float]], *, of: int = 1) -> Interval | None:
-    """Returns by how much the second of each pair exceeds the first; None if that is unknown."""
+    """Returns by how much the second figures of all pairs exceed the first; None if unknown."""
     if len(pairs) < PAIRS_MIN or not all(baseline > 0 for baseline, _ in pairs):
         return None
     low, high = middle_of_draws(pairs, _excess_part, draws=DRAWS, confidence=CONFIDENCE, of=of)
@@ -99,7 +99,8 @@ def excesses(
 ) -> list[Excess]:
     """Returns the excess of time and CPU time.
 
-    `intervals` is for real time, `floor_ns` for exact time.
+    `intervals` is the number of intervals behind the decision; only cells in real time have them.
+    `floor_ns` is the largest excess of time that refuses nothing in an exact cell.
     """
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
@@ -112,10 +113,10 @@ def excesses(
         ("CPU time", cpu_times, limits.cpu_pct, CELL_FLOOR_NS, min(cpu_added_ns, added_ns)),
     ]
     return [
-        _excess(figure, *_sums(pairs), limit_pct, floor_ns=floor_ns, added_ns=added_ns)
+        _excess(figure, *_sums(pairs), limit_pct, floor_ns=its_floor_ns, added_ns=its_added_ns)
         if rounds[0][0].lane == EXACT_LANE
         else _likely_excess(figure, pairs, limit_pct, of=intervals)
-        for figure, pairs, limit_pct, floor_ns, added_ns in figures
+        for figure, pairs, limit_pct, its_floor_ns, its_added_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
 

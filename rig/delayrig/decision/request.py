@@ -98,7 +98,7 @@ class StoredBaseline:
 
 
 def is_subject(name: str, recipes: Recipes) -> bool:
-    """Returns True for a baseline to run; anything else that exists is a stored run."""
+    """Returns True if the baseline is a subject to run, False if it is the path of a stored run."""
     known = is_own_build(name) or name in known_subjects(recipes)
     return known or not Path(name).exists()
 
@@ -230,7 +230,10 @@ class RoundsProgress(Progress, Protocol):
 async def run_rounds(
     request: GateRequest, paths: Paths, progress: RoundsProgress
 ) -> list[list[Results]]:
-    """Returns the runs of every round, in the order of the sides. The sides take turns to begin."""
+    """Runs all rounds, and returns the runs of each in the order of the sides.
+
+    The sides take turns to begin.
+    """
     runs: list[list[Results]] = []
     for number in range(request.rounds):
         progress.round_begins(number + 1, request.rounds)

@@ -252,7 +252,7 @@ def inputs_of(cell: CellResult, run: RunHeader) -> dict[str, str]:
 def inputs_for(
     run: RunHeader, arch: str, lane: str, hazards: Sequence[str], programmer: str
 ) -> dict[str, str]:
-    """Returns the same for any cell of the run with these parameters."""
+    """Returns what `inputs_of()` returns for a cell of the run with these parameters."""
     suffix = "" if arch == "x86_64" else f" {arch}"
     names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
     names += _parts_of_device(programmer, arch)

@@ -119,8 +119,8 @@ def _schedule_fault(
 ) -> str:
     due_ns = schedule.due_ns(artifacts)
     if due_ns is None or not due_ns <= running[0].t_ns <= due_ns + LATE_NS_MAX:
-        return "the busy siblings did not come at their time"
+        return "the busy siblings did not start at their time"
     for begin, end in zip(running, of_kind(artifacts.events, SiblingsStopped), strict=False):
         if (end.turns_min or 0) <= (begin.turns_min or 0):
-            return "not all of the busy siblings turned in their time"
+            return "not all of the busy siblings ran in their windows"
     return ""

@@ -96,7 +96,7 @@ class Hazard:
     phase_ns: int = 0
     """The period of events that end or shift waits independently of the program; 0: none.
 
-    By chance such a wait may be longer or shorter by up to this period.
+    So the same wait may by chance be longer or shorter by up to this period.
     """
     ends_waits: bool = False
     """True if it may end waits of the program early (decision/faults.py)."""

@@ -18,7 +18,10 @@ KERNELS = ("5.10", "6.12")
 TICKS_MIN = 40
 TSC_MHZ = 2400
 NO_VDSO = "vdso=0"
-"""With it the kernel reads the clocks, so only the program's own RDTSC counts at TSC_MHZ."""
+"""The option that takes the vDSO away, so that only the kernel reads the clocks.
+
+Then RDTSC counts at TSC_MHZ only where the program itself executes it.
+"""
 
 
 class NoNohz(Hazard):

@@ -84,7 +84,7 @@ class Signals(InLibrary):
         if ended is None:
             return super().fault(cell, artifacts)
         due = due_times(artifacts, self._rate_hz, HostStart, HostEnd)
-        return "none was handled" if due > 1 and not ended.signals else ""
+        return "no signal was handled" if due > 1 and not ended.signals else ""
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         """Returns a reason if it handled too few: signals in a long system call are merged."""
@@ -140,10 +140,10 @@ class Asked(InLibrary):
 
 
 class ShortWaits(Asked):
-    """Waits so short that a program polls, begun 10 ms before a full second of the clock it polls.
+    """Waits that are short enough to poll, begun 10 ms before a full second of the polled clock.
 
-    A job has few such waits. They may be too short if the clock counts the CPU time of all threads
-    (at a tick of another core), if the program compares seconds alone, or if the clock is stepped.
+    A job has few of them. They may be too short if the clock counts the CPU time of all threads (at
+    a tick of another core), if the program compares only seconds, or if the clock is stepped.
     """
 
     name = "short-waits"
@@ -155,8 +155,8 @@ class ShortWaits(Asked):
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
         calls = artifacts.delays.calls if artifacts.delays else []
-        seen = sum(call.requested_ns == SHORT_US * NS_PER_US for call in calls)
-        return f"{SHORT_CALLS - seen} of {SHORT_CALLS} calls were not seen" * (seen < SHORT_CALLS)
+        unseen = SHORT_CALLS - sum(call.requested_ns == SHORT_US * NS_PER_US for call in calls)
+        return f"{unseen} of {SHORT_CALLS} calls were not seen" if unseen > 0 else ""
 
 
 class LongWaits(Asked):

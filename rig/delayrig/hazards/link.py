@@ -10,7 +10,10 @@ from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.emulator import FaultMade, PowerLost
 
 DEADLINE_MS = 60_000
-"""Some flashroms poll a stuck or missing part for ever, and polls cost host time."""
+"""The time limit of a cell with a fault or a power cut.
+
+Some flashroms poll a stuck or missing part for ever, and polls cost host time.
+"""
 PRESETS = {
     **dict.fromkeys(("stm32-vserprog", "pico-serprog", "serprog-stm32-gd32"), ("spi",)),
     **dict.fromkeys(("serprog_pico", "pico-serprog-opensensor", "serprog-due"), ("spi",)),

@@ -73,7 +73,7 @@ class _OfSubject(Hazard):
 class Few(_OfSubject):
     """A lack of descriptors, memory or threads: a wait that needs one more fails at once.
 
-    Descriptors 0 to 2 and the serprog connection count, which makes four.
+    The N descriptors include 0 to 2 and the serprog connection, so 4 leave none for a wait.
     """
 
     name = "few"

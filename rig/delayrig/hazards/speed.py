@@ -4,7 +4,7 @@
 import itertools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
@@ -163,7 +163,7 @@ class Governor(SpeedHazard):
         return ""
 
 
-def _speeds(speeds: "Iterator[float] | Sequence[float]") -> str:
+def _speeds(speeds: Iterable[float]) -> str:
     return ":".join(f"{speed:.3f}" for speed in speeds)
 
 

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Witness 3, the bus: finds the waits of a profile in the events, each as an interval.
 
-A gap begins with a reply, which is stamped before it is written, or with a NOP after which the
-subject waits for no reply. That NOP arrived after `empty_ns` and by `arrived_ns`, or by `read_ns`
-if the kernel recorded no arrival. The gap ends with the next request, which arrived after its
-`empty_ns`; in a guest also at most the emulator's largest wake-up latency before `read_ns`. On a
-machine with other work, no measured latency bounds a later one.
+A wait is seen as a gap between two requests. The gap begins with the reply to the first request,
+whose time is taken before it is written. After a NOP the subject waits for no reply. So the gap
+then begins with the arrival of the NOP: after `empty_ns` and by `arrived_ns`, or by `read_ns` if
+the kernel recorded no arrival. The gap ends with the arrival of the next request: after its
+`empty_ns`, and in virtual time at most the emulator's largest wake-up latency before its `read_ns`.
+In real time the machine has other work, so a measured latency does not bound later ones.
 
 A bridge between subject and emulator (socat, for a tty) may delay bytes for any time, and so may
 QEMU's main loop, for the network of a guest in real time. Behind either, a request may have been
-sent at any time since the subject's start, so a gap has no lower bound. The waits can still be
-convicted after a reply, and are never judged good.
+sent at any time since the subject's start, so a gap has no lower bound. Then a wait after a reply
+can still be convicted, but no wait is judged good.
 
-A subject may leave its waits to a programmer that offers them (O_DELAY). Then the programmer
-decides what happens between two requests, so only waits before its first use are observed.
+A subject may leave its waits to a programmer that offers them (O_DELAY). Then the programmer waits
+between two requests, so only the wait after the first NOPs is observed.
 """
 
 from collections.abc import Iterator
@@ -92,9 +93,10 @@ def _sync_gap(events: list[Event]) -> Iterator[tuple[Request, Request]]:
 
 
 def _status_gaps(events: list[Event], after: list[str]) -> Iterator[tuple[Request, Request]]:
-    """Yields the gaps between a status read that returned busy and the next, in operations `after`.
+    """Yields the gaps between a status read that returned busy and the next status read.
 
-    It works only on an SPI bus, because the opcodes of other buses mean other things.
+    Only status reads after the opcodes in `after` count, and only on an SPI bus, because the
+    opcodes of other buses mean other things.
     """
     operation = ""
     busy: Spi | None = None

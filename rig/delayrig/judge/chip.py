@@ -14,8 +14,8 @@ from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.emulator import Busy, Cycle, PowerLost, Spi, Start, StateBegins
 
-# The rules about commands that came too early. Other broken rules are reported, but are no short
-# wait: the margin of `window` says by how much a cycle came too late.
+# The rules about commands that came too early. Other broken rules are reported, but they are not
+# short waits. For example, a cycle breaks the rule `window` if it comes too late.
 RULES_OF_TIME = ("busy", "tres", "tdp", "reset", "tsus", "tvsl", "tpuw", "tida")
 LEFT_BUSY = "left-busy"
 """The rule that a subject breaks if it reports success before the part is ready."""
@@ -27,7 +27,7 @@ WITHIN_CLOCK_ERROR = "clock"
 DOUBTFUL_FIGURES = ("assumed",)
 DOUBTFUL_GRADES = (*DOUBTFUL_FIGURES, WITHIN_CLOCK_ERROR)
 TOO_LONG_MAX = 64
-"""A doubtful figure of our tables is less than this many times as long as the true one.
+"""The largest factor by which a doubtful figure of our tables may exceed the true time.
 
 The largest ratio of a longest to a typical time in our sources is 24 (MT25QL128ABA, a page).
 """
@@ -49,8 +49,8 @@ def convict_commands(events: list[Event]) -> list[Evidence]:
 def _early_commands(events: list[Event]) -> Iterator[tuple[Transaction, Evidence]]:
     """Yields each command that came too early, with the evidence.
 
-    A wait other than a busy time began with the last transaction that was not too early, or when
-    the power came.
+    A wait for the end of a busy time is as long as that. A wait after power-up began at power-up.
+    Any other wait began with the last transaction that was not too early.
     """
     error = clock_error(events)
     busy_ns = opened_ns = powered_ns = 0
@@ -78,7 +78,7 @@ def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) 
         )
     short_ns = -event.margin_ns
     wait_ns = busy_ns if event.violation == "busy" else event.read_ns - opened_ns + short_ns
-    # A read of a part without transfers has no opcode.
+    # A read of a part that is not on an SPI bus has no opcode.
     command = event.name if event.op is None else f"{event.name} ({event.op})"
     early = rounded(short_ns)
     return Evidence(
@@ -95,7 +95,11 @@ def _early(event: Transaction, busy_ns: int, opened_ns: int, error: ClockError) 
 
 
 def _grade(figure: str, short_ns: int, wait_ns: int, error: ClockError) -> str:
-    """Returns how sure it is that a command came too early, from the grade of the part's figure."""
+    """Returns the grade of the evidence, which is that of the part's figure except in two cases.
+
+    It is `WITHIN_CLOCK_ERROR` if the error of the clock may explain the evidence, and `ANY_FIGURE`
+    if the figure is doubtful, but the command came too early for any true one.
+    """
     if short_ns < error.of_wait_ns(wait_ns):
         return WITHIN_CLOCK_ERROR
     is_beyond = 0 <= (wait_ns - short_ns) * TOO_LONG_MAX < wait_ns

@@ -29,9 +29,9 @@ class ClockError:
 def clock_error(events: list[Event]) -> ClockError:
     """Returns the step and rate error that the emulator states, plus the measured rate error.
 
-    In a guest the rates are those of its kernel's clock and the raw counter, on this machine those
-    of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW: a subject may count the cycles of its CPU, which no
-    time server slews.
+    The measured one is the difference between two clocks: in a guest its kernel's clock and the raw
+    counter, on this machine CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW. A subject that counts the
+    cycles of its CPU waits by the second clock, which no time server slews.
     """
     start, rate = first(events, Start), first(events, ClockRate)
     rate_ppm = 0
@@ -46,11 +46,11 @@ def clock_error(events: list[Event]) -> ClockError:
 
 
 def clock_jump_ns(events: list[Event]) -> int:
-    """Returns how far a guest's clock in real time is outside the bounds of the raw count; else 0.
+    """Returns how far the clock of a guest in real time is outside the bounds of the raw count.
 
-    That deviation may have occurred within any wait. In virtual time the clock counts instructions,
-    so all of it is an error of the rate: a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in
-    200 ms.
+    The clock may have jumped that far within any wait. Returns 0 if it is within the bounds, and 0
+    in virtual time: there the clock counts instructions, so any deviation is an error of the rate.
+    For example, a kernel that takes 1 GHz for 0.999999 GHz gains 200 ns in 200 ms.
     """
     rate = first(events, ClockRate)
     if rate is None or first(events, Pace) is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Contrasts: a safe but wasteful past mistake must cost a multiple of what another subject does.
+"""Contrasts: a safe but wasteful past mistake must cost several times as much as another subject.
 
 Both run in the same cell, so that only the subjects differ. The virtual lane gives each figure
 exactly, without noise.

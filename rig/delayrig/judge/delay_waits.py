@@ -61,13 +61,13 @@ def sure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Returns calls of functions that may be no delay functions, which `sure_calls()` omits."""
+    """Returns the calls that `sure_calls()` omits: their functions may not be delay functions."""
     known_ns = _known_lengths_ns(delays)
     return [call for call in delays.calls if call.requested_ns > known_ns[call.function]]
 
 
 def _known_lengths_ns(delays: Delays) -> list[float]:
-    """Returns, by function, the longest request that certainly is one for a delay."""
+    """Returns for each function the longest request with which it certainly delays."""
     return [
         _known_up_to_ns(delays, number) if each.doubt else inf
         for number, each in enumerate(delays.header.functions)
@@ -249,9 +249,9 @@ def _settled(asked: Sequence[DelayCall], unsure: Sequence[DelayCall]) -> bool:
 
 
 def _are_near(whole: Sequence[DelayCall], *, of: Sequence[DelayCall]) -> bool:
-    """Returns True if at least half of the long calls lasted once to twice as long as asked for.
+    """Returns True if at least half of the long calls lasted one to two times the requested time.
 
-    Then the unit of the argument is no larger one. Interruptions only made the other calls longer.
+    Then the argument has no larger unit: interruptions only made the other calls longer.
     """
     long = [call for call in of if call.requested_ns >= LONG_NS]
     even = (call for call in whole if (call.seen_ns or 0) <= EVEN_BY * call.requested_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a subject ended: by itself, or by the rig while it worked, polled or sent a flood."""
+"""How a subject ended: by itself, or ended by the rig while it worked, polled or sent a flood."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ ALIKE_MAX = 4
 
 
 def ending_of(events: Sequence[Event]) -> Ending | None:
-    """Returns the kind of its end; None if it did not end."""
+    """Returns how the subject ended; None if it did not."""
     ended = first(events, SubjectEnd)
     if ended is None:
         return None

@@ -8,7 +8,7 @@ from delayrig.model.cell import WATCHING, Role
 from delayrig.model.result import CellResult, ContrastResult, Results, Verdict
 
 LOST_SHARE_MAX = 0.1
-"""The largest part of measured cells that may be lost. Beyond it the others prove nothing."""
+"""The largest share of measured cells that may be lost. If more are, the others prove nothing."""
 
 
 def is_unwatched(cells: Iterable[CellResult], role: Role) -> bool:
@@ -21,11 +21,6 @@ def is_lost(cell: CellResult) -> bool:
     return cell.verdict is Verdict.INFRA_ERROR and cell.role == Role.MEASURE
 
 
-def too_many_lost(cells: Iterable[CellResult]) -> bool:
-    ran = [c for c in cells if c.role == Role.MEASURE and c.verdict is not Verdict.SKIPPED]
-    return sum(map(is_lost, ran)) > len(ran) * LOST_SHARE_MAX
-
-
 def exit_code_of_run(
     cells: Iterable[CellResult], contrasts: Iterable[ContrastResult] = ()
 ) -> ExitCode:
@@ -36,7 +31,8 @@ def exit_code_of_run(
     answer.
     """
     cells = list(cells)
-    few_lost = not too_many_lost(cells)
+    ran = [c for c in cells if c.role == Role.MEASURE and c.verdict is not Verdict.SKIPPED]
+    few_lost = sum(map(is_lost, ran)) <= len(ran) * LOST_SHARE_MAX
     codes = [cell.exit_code for cell in cells if not (few_lost and is_lost(cell))]
     codes += [ExitCode.RIG_FAULT for role in WATCHING if is_unwatched(cells, role)]
     codes += [contrast.exit_code for contrast in contrasts]

@@ -70,7 +70,7 @@ UNKNOWN_NAME = re.compile(
 FAILURE = re.compile("fail|error|cannot|could not|unable", re.IGNORECASE)
 COMPLAINT_LINES = 6
 MAY_BE_FAULTS = (Verdict.CORRUPT, Verdict.OP_FAILED, Verdict.HUNG)
-"""The verdicts that requested faults may cause; no such fault makes a wait too short."""
+"""The verdicts that requested faults may cause. They do not make a wait too short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,10 @@ def _guest_facts(cell: Cell, planned: GuestFacts, guest: Guest | None) -> GuestF
 
 
 def _emulator_facts(events: list[Event]) -> EmulatorFacts:
-    """Returns the emulator's facts. In virtual time it does not start without real-time rights."""
+    """Returns the emulator's facts.
+
+    In virtual time no event states its real-time rights, because it does not start without them.
+    """
     start, rights = first(events, Start), first(events, EmulatorRights)
     if start is None:
         return EmulatorFacts()
@@ -274,7 +277,8 @@ def _passed(cell: Cell, artifacts: Artifacts, waits: JudgedWaits) -> Finding:
 def _idle(cell: Cell, artifacts: Artifacts) -> str:
     """Returns a fault if the subject reported success but sent nothing to the part.
 
-    In the other jobs wrong data shows that. A programmer that hides the part answers probes itself.
+    Only jobs that neither change nor return data need this check; after the others wrong data shows
+    it. A device that hides which part it has answers probes itself, so there only `verify` counts.
     """
     device = device_of(cell)
     asking = (Job.VERIFY,) if device and device.chip_name else (Job.PROBE, Job.DETECT, Job.VERIFY)
@@ -315,8 +319,8 @@ def describe(item: Evidence) -> str:
 def _unknown_name(cell: Cell, artifacts: Artifacts) -> str:
     """Returns the subject's message that it does not know the name of the part or programmer.
 
-    Empty if there is none, or if the subject sent anything to the part. The program may contain the
-    name nevertheless, so a search of its file does not answer this.
+    Returns an empty text if there is none, or if the subject sent anything to the part. A search of
+    the program's file for the name proves nothing, because it may also contain an unknown name.
     """
     said = UNKNOWN_NAME.search(shown(artifacts.output.decode(errors="replace")))
     if said is None or transactions(artifacts.events):
@@ -348,7 +352,10 @@ def _failure(cell: Cell, artifacts: Artifacts, missing: str) -> Finding | None:
 
 
 def _complaint(output: bytes) -> str:
-    """Returns the last line about a failure. flashrom prints a request to report it below that."""
+    """Returns the last line about a failure among the last few lines, else the last line.
+
+    flashrom prints a request to report the failure below that line.
+    """
     lines = last_lines(output, COMPLAINT_LINES) or ["it printed nothing"]
     said = [line for line in lines if FAILURE.search(line)]
     return (said or lines)[-1]

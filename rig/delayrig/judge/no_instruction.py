@@ -27,7 +27,10 @@ LEVELS = {
     V2: {"ssse3", "sse41", "sse42", "popcnt", "cmpxchg16b"},
     V3: {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
 }
-"""Levels of the x86-64 psABI, by capstone's groups, or by instructions without a group."""
+"""The instructions that each level of the x86-64 psABI adds.
+
+They are named by capstone's groups; an instruction without a group by its mnemonic.
+"""
 
 
 def missing_instruction(events: Sequence[Event], subject: Subject) -> str:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Direct waits: compares requested and elapsed time of sleeps outside the delay functions.
 
-When a signal interrupts a sleep, the sleep may continue: then the same place calls it again for the
-rest. Otherwise the subject has waited in a way that nobody sees, such as by reading a clock, or it
-has not waited. Its next request shows which: one that was read before the time was over proves that
-the subject did not wait, one that was sent after it proves that it did.
+When a signal interrupts a sleep, the subject may continue it: then the same call site sleeps again
+for the rest. Otherwise the subject may have waited in a way that nobody sees, such as by reading a
+clock, or not at all. Its next request shows which. If it was read before the requested time was
+over, the subject did not wait; if it was sent after that, it did.
 """
 
 from bisect import bisect_left

@@ -67,7 +67,7 @@ def trust_of(cell: Cell, artifacts: Artifacts, waits: Sequence[ObservedWait] = (
         return Trust(fault=fault)
     if lost := lost_clock(cell, artifacts.events):
         return Trust(lost_clock=f"{NOT_KEPT_UP}: {lost}")
-    # In virtual time a hazard that did not act was a fault above.
+    # In virtual time rig_fault() has reported a hazard that did not act.
     unlike = pace_fault(artifacts.events, waits) or hazard_fault(cell, artifacts)
     words = zip(cell.hazards, hazards_of(cell), strict=True)
     return Trust(
@@ -126,35 +126,34 @@ def _is_explained(cell: Cell, hazards: Sequence[Hazard], text: str) -> bool:
 def pace_fault(events: Sequence[Event], waits: Sequence[ObservedWait] = ()) -> str:
     """Returns what this host hid by holding up the guest's cores; empty if it hid nothing.
 
-    A core that stood still makes waits longer, so a wait at that time shows nothing. It is a fault
-    if every wait of some kind was at such a time, if there are too many such windows, or if no wait
-    is known.
+    A core that stood still makes waits longer, so a wait in such a window shows nothing. Faults may
+    be hidden if all waits of one kind were in such windows, if there are too many of these windows,
+    or if no wait is known.
     """
     pace = first(events, Pace)
     if pace is None or pace.windows_not_kept == 0:
         return ""
-    told = (
+    missed = (
         f"{pace.windows_not_kept} of {pace.windows} windows of {pace.window_ms} ms in"
         " which a core was not kept to its speed"
     )
     spans = [(wait.kind, wait.opened_ns, wait.opened_ns + wait.longest_ns) for wait in waits]
     spans += [(busy.kind, busy.start_ns, busy.until_ns) for busy in of_kind(events, Busy)]
     if not spans or pace.windows_not_kept > pace.windows * NOT_KEPT_PART_MAX:
-        return told
+        return missed
     clear = {
         kind
         for kind, begin_ns, end_ns in spans
         if all(end_ns <= since_ns or begin_ns >= until_ns for since_ns, until_ns in pace.not_kept)
     }
     hidden = sorted({kind for kind, *_ in spans} - clear)
-    return f"{told}, and every {hidden[0]} was then" if hidden else ""
+    return f"{missed}, and every {hidden[0]} was in one of them" if hidden else ""
 
 
 def lost_clock(cell: Cell, events: list[Event]) -> str:
     """Returns how the clock of a live guest failed; empty if it did not.
 
-    A subject that waits by such a clock waits for another time than it requested, and is not to
-    blame.
+    A subject that waits by this clock does not wait as long as it requested, and is not to blame.
     """
     rate = first(events, ClockRate)
     if (
@@ -179,7 +178,10 @@ def hazard_fault(cell: Cell, artifacts: Artifacts) -> str:
 
 
 def missed_hazard(cell: Cell, artifacts: Artifacts) -> str:
-    """Returns the hazard that the subject did not meet, though nobody is at fault; or empty."""
+    """Returns a text on the first hazard that the subject did not meet; empty if it met all.
+
+    Nobody is at fault, so it is only a doubt.
+    """
     for word, hazard in zip(cell.hazards, hazards_of(cell), strict=True):
         missed = hazard.missed(cell, artifacts)
         if missed:
@@ -201,7 +203,7 @@ def _clock_fault(cell: Cell, events: list[Event], right: str) -> str:
         wrong = f"the emulator's clock was {clock!r}, not {MONOTONIC!r}"
         return "" if clock == MONOTONIC else wrong
     if clock == SCRIPTED:
-        return "the emulator's clock was scripted: its times are no one's"
+        return "the emulator's clock was scripted, so its times mean nothing"
     rate = needed(events, ClockRate)
     if _is_at_rate(rate, CLOCK_RATE_ERROR_PPM_MAX):
         return ""

@@ -213,7 +213,7 @@ def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
 
 
 def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
-    """Returns why its waits were not judged; empty if they were, or if there are none to judge."""
+    """Returns why the cell's waits were not judged; empty if they were, or need not be."""
     if cell.role is Role.FLOOR:
         return ""
     if artifacts.delays is not None and not waits.doubts:

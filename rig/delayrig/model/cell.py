@@ -61,7 +61,7 @@ class Expect(StrEnum):
 
 
 class Role(StrEnum):
-    """The purpose of a cell: to judge a subject, to judge the rig, or to be a base of times."""
+    """The purpose of a cell: to judge a subject or the rig, or to find the least possible time."""
 
     MEASURE = "measure"
     CANARY = "canary"

@@ -2,7 +2,7 @@
 """`delays.jsonl` of a cell's folder: every call of a delay function that QEMU saw.
 
 This is the one definition of its keys. Times are of the same clock as those of `events.jsonl`. The
-header comes first, a call site before its first call, calls in the order of their begin.
+header comes first, a call site before its first call, and calls in the order in which they began.
 """
 
 import re

@@ -80,7 +80,7 @@ def merge_events(agent: bytes, emulator: bytes, host: bytes = b"") -> bytes:
 
 
 def _by_time(text: bytes, *, source: str) -> Iterator[tuple[int, bytes]]:
-    """Yields the lines of a source with times that never fall, so merging keeps its order."""
+    """Yields each line with the latest time so far in its source, so merging keeps its order."""
     latest = 0
     for line, event in decoded(text, EVENTS, source=source):
         latest = max(latest, event_time_ns(event))

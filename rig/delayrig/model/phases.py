@@ -60,8 +60,9 @@ def split_time(
 
 
 def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tuple[int, str]]:
-    """Yields the start and name of each phase. A transaction that changes the phase begins it.
+    """Yields the start and name of each phase.
 
+    A phase begins with its first transaction, or with the write enable directly before that.
     The first phase, probing, is not yielded. `first_read` is the phase of reads before any other
     work: reading, or verifying.
     """

@@ -26,8 +26,8 @@ class Device:
     opens: tuple[str, ...]
     """Files in the guest of which a program opens one before it reaches the registers.
 
-    The agent watches them, so there is at least one. Of a card with I/O ports it is the card's
-    `config` in /sys.
+    The agent watches them, so there is at least one. For a card with I/O ports it is the card's
+    file `config` in /sys.
     """
     options: str = ""
     """The options after `driver` in the value of `-p`."""
