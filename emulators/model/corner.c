@@ -88,7 +88,7 @@ static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
 	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 }
 
-/* Returns the drawn part of @ns. Its halves are multiplied one by one, which cannot overflow. */
+/* Returns a drawn fraction of @ns. Multiplies its high and low bits separately: no overflow. */
 static uint64_t draw_ns(uint64_t seed, const struct corner_use *use, uint64_t ns)
 {
 	uint64_t bits = draw_bits(seed, use);

@@ -18,15 +18,15 @@ struct family {
 	void (*init)(struct chip *chip);
 	/* Sets the other registers and modes when power comes at @at_ns. */
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
-	/* Interrupts other work that a loss of power leaves half done. NULL: there is none. */
+	/* Ends work besides chip->pending that a loss of power interrupts. NULL: there is none. */
 	void (*power_off)(struct chip *chip);
 	/* For parts on an SPI bus. */
 	const struct spi_command *commands;
 	size_t command_count;
 	bool opens_status_once; /* 50h holds for the next command only */
 	/*
-	 * For the others: runs one cycle. @facts has busy_left_ns, opcode and address already, and
-	 * the name UNKNOWN.
+	 * For parts on other buses: run one cycle. @facts has busy_left_ns, opcode and address
+	 * already, and the name UNKNOWN.
 	 */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
@@ -85,7 +85,7 @@ void chip_abort_work(struct chip *chip, uint64_t now_ns);
 /* Leaves the state of interrupted @work. @erased_bytes: the part of an erase that was done. */
 void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes);
 
-/* Moves a planned power cut after the work in hand began or was put off. */
+/* Sets the time of a planned power cut, after the work in hand has begun or was put off. */
 void chip_replan_power_cut(struct chip *chip);
 
 /* Returns true if the part has no power. Reports that in @facts, and each loss of power once. */
