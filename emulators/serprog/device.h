@@ -51,7 +51,7 @@ uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, u
 	uint8_t *out, struct event *event);
 
 /*
- * The value of device_answer() if a signal or the client's hang-up came first: no answer is sent.
+ * The value of device_answer() if a signal or the client's hang-up ended a wait: no answer is sent.
  */
 #define DEVICE_ABANDONED SIZE_MAX
 
