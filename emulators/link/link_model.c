@@ -230,13 +230,6 @@ uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes)
 	return (bits * NS_PER_S + model->baud - 1) / model->baud;
 }
 
-static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
-{
-	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;
-
-	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
-}
-
 /* The draw of a reply does not depend on other replies. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth)
 {
@@ -250,5 +243,8 @@ uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint
 
 uint64_t link_model_delivery_ns(const struct link_model *model, uint64_t ready_ns, uint64_t bytes)
 {
-	return next_frame_ns(model, ready_ns + link_model_line_ns(model, bytes));
+	uint64_t at_ns = ready_ns + link_model_line_ns(model, bytes);
+	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;
+
+	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
 }
