@@ -27,7 +27,7 @@
  */
 struct place {
 	uint64_t space;  /* the process: the register of the page table, such as CR3 */
-	uint64_t thread; /* the thread: the register of its own variables, such as FS base */
+	uint64_t thread; /* the thread: the register of thread-local storage, such as FS base */
 	uint64_t sp;     /* the same at the first instruction and at the return instruction */
 };
 

@@ -46,7 +46,7 @@ struct link_model {
 	uint32_t usb_frame_us; /* 0: no frames */
 	uint32_t reply_us_min; /* the least and the most additional time of a reply */
 	uint32_t reply_us_max;
-	/* The limits that the firmware reports and keeps; 0: the device's own. */
+	/* The limits that the firmware reports and enforces; 0: the device's own. */
 	uint32_t serial_buffer_bytes;
 	uint32_t opbuf_bytes;
 	uint32_t write_len_max;

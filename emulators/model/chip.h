@@ -109,7 +109,7 @@ struct spi_wire {
 	size_t head_len;    /* opcode, address and dummies of the command */
 	size_t clocked_len; /* all bytes, whoever drove the bus */
 	size_t replied_len; /* the number of these that the client read as a reply */
-	bool has_address;   /* the address is decoded, as far as it came */
+	bool has_address;   /* the address bytes that arrived are decoded */
 	bool is_silent;     /* the part was off at the first byte, or lost its power since */
 	bool bank_access;   /* this and the next: copies from chip.spi when the command began */
 	bool status_enabled;
@@ -144,7 +144,7 @@ struct power_cut {
 struct chip_power {
 	struct power_cut cut;
 	uint64_t works_before; /* the number of busy times begun before the cut was planned */
-	bool planned;          /* the power is lost during the work in hand, at at_ns */
+	bool planned;          /* the power is lost during the current work, at at_ns */
 	bool off;
 	bool reported;          /* the facts of a command have reported the loss */
 	uint64_t ramp_until_ns; /* the supply rises until then; 0: no ramp */
@@ -195,8 +195,9 @@ void chip_init(
 
 /*
  * Keeps the part busy for ever from its @nth busy time on, counted from 1; 0: never. A command
- * before that busy time should end is too early, as usual. A later command breaks CHIP_RULE_STUCK,
- * which does not blame a wait. A reset frees the part until its next work.
+ * before the nominal end of that busy time is too early, as usual. A later command breaks
+ * CHIP_RULE_STUCK, because no wait would be long enough. A reset frees the part until its next
+ * work.
  */
 void chip_stick_from(struct chip *chip, uint64_t nth);
 

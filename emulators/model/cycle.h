@@ -26,13 +26,13 @@ void cycle_power_up(struct chip *chip, uint64_t at_ns);
 void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);
 
-/* Moves the beginning of the work in hand to @start_ns. */
+/* Moves the beginning of the current work to @start_ns. */
 void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts);
 
 /* Makes the client owe @wait, if it is not 0. */
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait);
 
-/* Drops the work in hand. The array stays as it was, and the client owes no wait for it. */
+/* Drops the current work. The array stays as it was, and the client owes no wait for it. */
 void cycle_forget_work(struct chip *chip, const struct cycle *cycle);
 
 /* Records that the cycle came after @until_ns, when the part had stopped waiting for it. */

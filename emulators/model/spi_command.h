@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A family on an SPI bus is a table of commands. spi_command.c finds the command that came, checks
+ * A family on an SPI bus is a table of commands. spi_command.c finds the received command, checks
  * whether the part obeys it now, and runs it. Only the model includes this header.
  */
 #ifndef EMULATORS_MODEL_SPI_COMMAND_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hardware sequencing of an Intel ICH9: a program names an address and says read, write or erase.
- * The controller knows the commands of the part, and waits for it.
+ * Hardware sequencing of an Intel ICH9: a program sets an address and selects read, write or erase.
+ * The controller knows the commands of the part, and waits until the part is ready.
  *
  * The controller read the descriptor when the machine was switched on. It describes one part, or
  * two of the same kind, and allows all accesses.

@@ -168,8 +168,8 @@ static int keep_realtime_right(void)
 }
 
 /*
- * Becomes that user and keeps only the right to real-time priority; does nothing if the user is 0.
- * Returns 0 or a negative errno.
+ * Switches to the user in @limits, and keeps only the right to real-time priority. Does nothing if
+ * the user is 0. Returns 0 or a negative errno.
  */
 static int limits_take_user(const struct limits *limits)
 {
