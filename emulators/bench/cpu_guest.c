@@ -4,9 +4,9 @@
  * round after round, and writes a line to the console: `round R cpu C ns N`. Then it writes `done`
  * and powers off.
  *
- * The kernel passes on those words of its command line that it does not know: `work=N` (thousands
- * of loops), `rounds=N`, `together=1` (all CPUs at once), `sleep_us=N` (idle after each thousand
- * loops).
+ * The kernel puts the words of its command line that it does not know into the environment:
+ * `work=N` (thousands of loops), `rounds=N`, `together=1` (all CPUs at once), `sleep_us=N` (idle
+ * after each thousand loops).
  */
 #include <sched.h>
 #include <stdint.h>
@@ -51,7 +51,8 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A table walk with a jump that depends on data: blocks as short as those of ordinary programs. */
+/* Walks a table with a jump that depends on data, so that blocks are as short as in real programs.
+ */
 static uint32_t loop_a_while(uint32_t state)
 {
 	static uint32_t table[256];

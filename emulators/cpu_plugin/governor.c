@@ -16,7 +16,8 @@
 #define UP_THRESHOLD_PERCENT 80 /* DEF_FREQUENCY_UP_THRESHOLD of ondemand */
 #define PERCENT 100
 
-/* Only this many slices before the end of an interval are evaluated: older ones have no weight. */
+/* At most this many slices before the end of an interval are evaluated: older ones do not matter.
+ */
 #define SLICES_REMEMBERED 2048
 
 struct governor_model {

@@ -47,8 +47,8 @@ static void limit_delay(struct pacer *pacer, uint64_t now_ns, uint64_t limit_ns)
 }
 
 /*
- * Returns the time from which the limit of 5/4 of the speed counts. Every sleep ends a little late;
- * the next sleep is shorter by that delay, or by the grace if that is less.
+ * Returns the time from which the limit of 5/4 of the speed counts. Every sleep ends a little late,
+ * so the next sleep may be shorter by that delay, but by the grace at most.
  */
 static uint64_t paced_from(const struct pacer *pacer)
 {

@@ -146,7 +146,8 @@ static void on_qemu_exit(qemu_plugin_id_t id, void *unused)
 	plugin->service = NULL;
 }
 
-/* Returns the whole file, to be freed; NULL if it is missing, empty or too long. */
+/* Returns the text of the file, which the caller frees; NULL if it is missing, empty or too long.
+ */
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");

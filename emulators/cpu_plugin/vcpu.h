@@ -21,7 +21,7 @@
 #define SPEED_UNTHROTTLED 0u
 #define SPEED_KIPS_MAX 100000000u /* 100000 MIPS */
 
-/* Parses MIPS such as `60` or `0.25`; *@end is what follows. -EINVAL: not a speed, or too high. */
+/* Parses MIPS such as `60` or `0.25`. *@end is the text after it. -EINVAL: no speed or too high. */
 int speed_parse(const char *text, const char **end, uint32_t *speed_kips);
 
 /* Returns the time of @instructions at @speed_kips, rounded up. @speed_kips must not be 0. */

@@ -27,7 +27,7 @@
  */
 struct place {
 	uint64_t space;  /* the process: the register of the page table, such as CR3 */
-	uint64_t thread; /* the thread: the register of its own variables, such as FS base */
+	uint64_t thread; /* the thread: the register of thread-local storage, such as FS base */
 	uint64_t sp;     /* the same at the first instruction and at the return instruction */
 };
 
@@ -50,7 +50,7 @@ struct calls {
 	uint64_t last_number;
 	uint64_t lost; /* calls for which there was no room */
 	size_t site_count;
-	uint64_t sites[CALLS_SITES_MAX]; /* where calls of functions that may jump end */
+	uint64_t sites[CALLS_SITES_MAX]; /* return addresses of functions that may end by a jump */
 };
 
 struct calls_entered {
@@ -126,7 +126,7 @@ struct moment {
 struct entry {
 	uint64_t call;
 	unsigned int function;
-	uint64_t asked; /* in the function's own unit */
+	uint64_t asked; /* the requested time, in the function's unit */
 	struct place place;
 	unsigned int stack; /* its number; 0: unknown */
 };

@@ -66,7 +66,7 @@ static struct moment moment_of(const struct watch *watch, unsigned int cpu, uint
 	return (struct moment){.t_ns = watch->now_ns(), .late_insns = late_insns, .cpu = cpu};
 }
 
-/* Returns false, and does not lock, if the watchpoint belongs to an earlier cell. */
+/* Locks the watch. Returns false, with nothing locked, if the watchpoint is of an earlier cell. */
 static bool lock_for(const struct watchpoint *watchpoint)
 {
 	const char *missing;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The watch over the running guest: selects the blocks that QEMU instruments, and records the calls
- * there. It selects few, because instrumentation can make blocks end elsewhere, which changes the
- * guest's run.
+ * there. It selects as few as possible, because instrumentation can make blocks end elsewhere,
+ * which changes the run of the guest.
  */
 #ifndef EMULATORS_DELAY_PLUGIN_WATCH_H
 #define EMULATORS_DELAY_PLUGIN_WATCH_H

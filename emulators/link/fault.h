@@ -2,9 +2,9 @@
 /*
  * Requested faults: of a byte in a stream, of a request, of a busy time. Pure.
  *
- * Whether a fault hits depends on the seed, on its position among the requested faults and on the
- * number of the byte or request, not on when or in which pieces bytes arrive. The same seed makes
- * the same faults.
+ * The seed, the position of a fault among the requested faults, and the number of the byte or
+ * request decide if it hits. When and in which pieces bytes arrive has no influence, so the same
+ * seed makes the same faults.
  */
 #ifndef EMULATORS_LINK_FAULT_H
 #define EMULATORS_LINK_FAULT_H
@@ -28,7 +28,7 @@ enum fault_kind {
 	FAULT_STUCK_WIP, /* this busy time and all later ones never end */
 };
 
-/* The things that a fault can hit. Each is counted, to find the N-th. */
+/* The targets of faults. They are counted, so that a fault can hit the N-th of a kind. */
 enum fault_at {
 	FAULT_AT_REPLY_BYTE,
 	FAULT_AT_REQUEST_BYTE,
@@ -48,7 +48,7 @@ struct faults {
 	struct fault fault[FAULTS_MAX];
 	size_t count;
 	uint64_t seed;
-	uint64_t seen[FAULT_AT_BUSY + 1];             /* the count of each so far */
+	uint64_t seen[FAULT_AT_BUSY + 1];             /* the counts so far, by enum fault_at */
 	char text[FAULTS_MAX * FAULT_TEXT_BYTES_MAX]; /* the requested faults, joined by blanks */
 };
 

@@ -12,7 +12,7 @@
 #define BITS_PER_BYTE_ON_LINE 10
 #define US_MAX 1000000
 #define WORD_BYTES_MAX 40
-#define REPLY_PLACE UINT64_C(0x7265706C79) /* keeps these draws apart from others with the seed */
+#define REPLY_PLACE UINT64_C(0x7265706C79) /* makes these draws differ from others */
 
 /* The bits of an answer to Q_BUSTYPE. */
 #define BUS_PARALLEL 0x01
@@ -22,8 +22,8 @@
 
 /*
  * The minimum is the time of one packet: 64 bytes take 1/19 of a frame at full speed, and 512 bytes
- * 1/13 of a microframe at high speed (USB 2.0, tables 5-9 and 5-10). At full speed, the maximum
- * makes the mean the time of a transfer that a user measured, 0.29 to 0.34 ms
+ * 1/13 of a microframe at high speed (USB 2.0, tables 5-9 and 5-10). At full speed, the maximum is
+ * chosen so that the mean is the time of a transfer that a user measured: 0.29 to 0.34 ms
  * (opensensor/pico-serprog). With an FTDI the maximum is its latency timer, which clients set to
  * 1 ms; at high speed it is a microframe.
  */
@@ -33,9 +33,9 @@
 
 /*
  * frser-duino: its uart.h has a buffer of 1024 bytes. frser.c of libfrser reports 4 bytes fewer;
- * the longest SPI write is another 7 bytes shorter. The longest read takes two seconds (baud / 5
- * bytes, in KiB). A build for SPI reports an operation buffer of 12 bytes, because it only sums up
- * delays.
+ * the longest SPI write is another 7 bytes shorter. The longest read is what the line carries in
+ * two seconds: baud / 5 bytes, in KiB. A build for SPI reports an operation buffer of 12 bytes,
+ * because it only sums up delays.
  */
 #define FRSER_DUINO(baud_, read_kib)                                                               \
 	.baud = (baud_), .serial_buffer_bytes = 1020, .opbuf_bytes = 12, .write_len_max = 1013,    \
@@ -230,13 +230,6 @@ uint64_t link_model_line_ns(const struct link_model *model, uint64_t bytes)
 	return (bits * NS_PER_S + model->baud - 1) / model->baud;
 }
 
-static uint64_t next_frame_ns(const struct link_model *model, uint64_t at_ns)
-{
-	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;
-
-	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
-}
-
 /* The draw of a reply does not depend on other replies. */
 uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint64_t nth)
 {
@@ -250,5 +243,8 @@ uint64_t link_model_reply_ns(const struct link_model *model, uint64_t seed, uint
 
 uint64_t link_model_delivery_ns(const struct link_model *model, uint64_t ready_ns, uint64_t bytes)
 {
-	return next_frame_ns(model, ready_ns + link_model_line_ns(model, bytes));
+	uint64_t at_ns = ready_ns + link_model_line_ns(model, bytes);
+	uint64_t frame_ns = model->usb_frame_us * NS_PER_US;
+
+	return frame_ns == 0 ? at_ns : (at_ns + frame_ns - 1) / frame_ns * frame_ns;
 }

@@ -4,7 +4,7 @@
  * reply reach the client, and how much the firmware takes at a time. Pure.
  *
  * A byte on a serial line is ten bits (8N1). Over USB, each reply takes an additional random time,
- * or arrives with the next (micro)frame; frames begin at multiples of their length on the clock.
+ * or arrives with the next (micro)frame; on the clock, frames begin at multiples of their length.
  * USB delays no requests, because clients send them at once.
  */
 #ifndef EMULATORS_LINK_LINK_MODEL_H
@@ -28,7 +28,7 @@ struct device_quirks {
 	uint32_t silent;     /* the device does not answer an opcode that it does not offer */
 	uint32_t ack_first;  /* S_BUSTYPE and S_SPI_FREQ are acknowledged before their arguments */
 	uint32_t ack_bytes;  /* a longer read has an ACK before each piece of this size */
-	/* The longest write; further bytes are lost, and acknowledged. */
+	/* The longest write; further bytes are acknowledged, but lost. */
 	uint32_t real_write_bytes;
 	uint32_t no_pin_state;
 	uint32_t no_bustype;
@@ -46,7 +46,7 @@ struct link_model {
 	uint32_t usb_frame_us; /* 0: no frames */
 	uint32_t reply_us_min; /* the least and the most additional time of a reply */
 	uint32_t reply_us_max;
-	/* The limits that the firmware reports and keeps; 0: the device's own. */
+	/* The limits that the firmware reports and enforces; 0: the device's own. */
 	uint32_t serial_buffer_bytes;
 	uint32_t opbuf_bytes;
 	uint32_t write_len_max;

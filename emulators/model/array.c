@@ -8,14 +8,9 @@
 
 #define ERASED_BYTE 0xFF
 
-static size_t granule_count(uint32_t size_bytes)
-{
-	return size_bytes / ARRAY_GRANULE_BYTES;
-}
-
 size_t array_map_bytes(uint32_t size_bytes)
 {
-	return (granule_count(size_bytes) + 7) / 8;
+	return (size_bytes / ARRAY_GRANULE_BYTES + 7) / 8;
 }
 
 void array_init(struct array *array, uint32_t size_bytes, uint8_t *bytes, uint8_t *map)
@@ -76,7 +71,7 @@ void array_read(const struct array *array, uint32_t address, uint8_t *out, size_
 	}
 }
 
-/* Clears the bits that are clear in @data, by words: each byte of a write passes here. */
+/* Works on 64 bits at a time, because every byte that a client writes passes through here. */
 static void clear_bits(uint8_t *cells, const uint8_t *data, size_t len)
 {
 	size_t i = 0;
@@ -185,7 +180,7 @@ static uint8_t erased_halfway(uint8_t before, uint64_t bits)
 	return before & other_bits(bits);
 }
 
-/* Clears bits one by one. A program that replaces the content first sets all of them. */
+/* A program clears bits. If it replaces the content, the part first sets all bits. */
 static uint8_t programmed_halfway(uint8_t before, uint8_t data, bool replaces, uint64_t bits)
 {
 	uint8_t start = replaces ? ERASED_BYTE : before;

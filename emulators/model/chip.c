@@ -38,7 +38,7 @@ void chip_init(
 	chip->family = families[part->family];
 	chip->corner = *corner;
 	chip->noise_seed = corner->seed;
-	chip->power.told = true;
+	chip->power.reported = true;
 	array_init(&chip->array, part->size_bytes, bytes, map);
 	uses_init(&chip->uses, part, map + array_map_bytes(part->size_bytes));
 	chip->family->init(chip);
@@ -92,7 +92,7 @@ static void lose(struct chip *chip, uint64_t at_ns)
 	chip->wire.is_silent = chip->wire.command_len > 0;
 	chip->power.off = true;
 	chip->power.at_ns = at_ns;
-	chip->power.told = false;
+	chip->power.reported = false;
 }
 
 void chip_power_off(struct chip *chip, uint64_t at_ns)
@@ -151,7 +151,7 @@ void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut)
 	chip->power = (struct chip_power){
 		.cut = *cut,
 		.works_before = chip->work_count,
-		.told = true,
+		.reported = true,
 	};
 }
 
@@ -209,9 +209,9 @@ bool chip_is_off(struct chip *chip, struct chip_facts *facts)
 {
 	struct chip_power *power = &chip->power;
 
-	facts->lost_power = !power->told;
-	facts->lost_power_ns = power->told ? 0 : power->at_ns;
-	power->told = true;
+	facts->lost_power = !power->reported;
+	facts->lost_power_ns = power->reported ? 0 : power->at_ns;
+	power->reported = true;
 	if (power->off)
 		facts->name = "OFF";
 	return power->off;
@@ -241,7 +241,10 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 
 	if (done_ns >= work_ns)
 		return 0; /* the zero corner, or stuck work: nothing counts as done */
-	/* Sixteenths, so that the product fits: an erase of an hour may be slowed 1000 times. */
+	/*
+	 * Counts in units of 16 bytes and 1024 ns, so that the product fits into 64 bits: an erase
+	 * of an hour in 64 MiB, which CORNER_SLOW makes 1000 times longer.
+	 */
 	return 16 * (uint32_t)(size_bytes / 16 * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }
 
@@ -295,7 +298,7 @@ static bool has_early_wel(const struct chip *chip)
 	return chip->part->spi && chip->part->spi->early_wel.known;
 }
 
-/* Only draws need counts of uses; without draws the memory of the counts stays untouched. */
+/* Only draws use the counts of uses; without draws, their memory is never touched. */
 static bool has_draws(const struct chip *chip)
 {
 	return chip->corner.kind == CORNER_DRAW || has_early_wel(chip);

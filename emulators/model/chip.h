@@ -92,7 +92,7 @@ struct chip_facts {
 	bool owed;              /* margin_ns and grade are set */
 	bool partial;           /* a write cycle whose command needs more cycles */
 	bool lost_power;        /* power was lost since the previous command */
-	uint64_t lost_power_ns; /* when */
+	uint64_t lost_power_ns; /* when it was lost */
 };
 
 /* The bytes on the bus since chip select fell. */
@@ -108,10 +108,10 @@ struct spi_wire {
 	size_t command_len;
 	size_t head_len;    /* opcode, address and dummies of the command */
 	size_t clocked_len; /* all bytes, whoever drove the bus */
-	size_t replied_len; /* the bytes of these that the client read as a reply */
-	bool has_address;   /* the address is decoded, as far as it came */
-	bool is_silent;     /* the part lost its power meanwhile */
-	bool bank_access;   /* this and the next: the state in chip.spi when the command began */
+	size_t replied_len; /* the number of these that the client read as a reply */
+	bool has_address;   /* the address bytes that arrived are decoded */
+	bool is_silent;     /* the part was off at the first byte, or lost its power since */
+	bool bank_access;   /* this and the next: copies from chip.spi when the command began */
 	bool status_enabled;
 	struct chip_facts facts;
 };
@@ -125,7 +125,7 @@ struct chip_debt {
 	bool endless; /* the part is not ready after ready_ns either */
 };
 
-/* The content that the present program puts into the array. */
+/* The content that the current program operation puts into the array. */
 struct chip_latch {
 	uint32_t address;
 	uint32_t size_bytes;
@@ -137,18 +137,18 @@ struct chip_latch {
 struct power_cut {
 	uint32_t nth; /* the number of the busy time, from 1 on; 0: never */
 	bool is_percent;
-	uint64_t after;  /* from the beginning of the busy time: percent of it, or ns */
+	uint64_t after;  /* in percent of the busy time or in ns, from its beginning */
 	uint64_t off_ns; /* the time without power; 0: for ever */
 };
 
 struct chip_power {
 	struct power_cut cut;
 	uint64_t works_before; /* the number of busy times begun before the cut was planned */
-	bool planned;          /* the power is lost during the work in hand, at at_ns */
+	bool planned;          /* the power is lost during the current work, at at_ns */
 	bool off;
-	bool told;              /* the facts of a command have reported the loss */
-	uint64_t ramp_until_ns; /* the supply rises until then; 0: at once */
-	uint64_t at_ns;
+	bool reported;          /* the facts of a command have reported the loss */
+	uint64_t ramp_until_ns; /* the supply rises until then; 0: no ramp */
+	uint64_t at_ns;         /* the time of the loss, planned or past */
 };
 
 struct chip_pending {
@@ -171,7 +171,7 @@ struct chip {
 	struct chip_debt write_debt; /* a wait after power-up that only writes owe */
 	struct chip_pending pending;
 	uint64_t work_count; /* the number of busy times begun so far */
-	uint64_t stuck_from; /* the number of the first one that never ends; 0: all end */
+	uint64_t stuck_from; /* the number of the first busy time that never ends; 0: all end */
 	struct chip_latch latch;
 	struct chip_power power;
 	/* The families' own state. */
@@ -195,8 +195,9 @@ void chip_init(
 
 /*
  * Keeps the part busy for ever from its @nth busy time on, counted from 1; 0: never. A command
- * before that busy time should end is too early, as usual. A later command breaks CHIP_RULE_STUCK,
- * which does not blame a wait. A reset frees the part until its next work.
+ * before the nominal end of that busy time is too early, as usual. A later command breaks
+ * CHIP_RULE_STUCK, because no wait would be long enough. A reset frees the part until its next
+ * work.
  */
 void chip_stick_from(struct chip *chip, uint64_t nth);
 

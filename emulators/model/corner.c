@@ -81,17 +81,11 @@ void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES])
 		strcpy(text, kind->name);
 }
 
-static uint64_t draw_bits(uint64_t seed, const struct corner_use *use)
-{
-	uint64_t place = (uint64_t)use->opcode << 32 | use->address;
-
-	return noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
-}
-
-/* Returns the drawn part of @ns. Its halves are multiplied one by one, which cannot overflow. */
+/* Returns a drawn fraction of @ns. Multiplies its high and low bits separately: no overflow. */
 static uint64_t draw_ns(uint64_t seed, const struct corner_use *use, uint64_t ns)
 {
-	uint64_t bits = draw_bits(seed, use);
+	uint64_t place = (uint64_t)use->opcode << 32 | use->address;
+	uint64_t bits = noise_bits(seed, place, use->count) >> (64 - DRAW_BITS);
 	uint64_t rest = ns & ((UINT64_C(1) << DRAW_BITS) - 1);
 
 	return (ns >> DRAW_BITS) * bits + (rest * bits >> DRAW_BITS);
@@ -132,18 +126,16 @@ struct figure corner_figure(
 	return busy->typ;
 }
 
-static size_t block_count(const struct part *part, const struct part_erase *erase)
-{
-	return (part->size_bytes + erase->size_bytes - 1) / erase->size_bytes;
-}
-
 /* The counts of the opcodes come first, then those of the pages, then those of each erase. */
 static size_t erase_begin(const struct part *part, size_t index)
 {
 	size_t begin = OPCODE_COUNT + part->size_bytes / part->page_bytes;
 
-	for (size_t i = 0; i < index; i++)
-		begin += block_count(part, &part->erases[i]);
+	for (size_t i = 0; i < index; i++) {
+		uint32_t block_bytes = part->erases[i].size_bytes;
+
+		begin += (part->size_bytes + block_bytes - 1) / block_bytes;
+	}
 	return begin;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The place of a part between its shortest and its longest busy times. A value that can be copied,
- * compared and written as text. It scales busy times only, never a wait that the client owes.
+ * A corner selects the busy times of a part: at, between or beyond the limits of its datasheet. It
+ * is a value that can be copied, compared and written as text. It scales only busy times, no other
+ * wait that the client owes.
  */
 #ifndef EMULATORS_MODEL_CORNER_H
 #define EMULATORS_MODEL_CORNER_H
@@ -26,7 +27,7 @@ struct corner {
 	uint32_t factor; /* for CORNER_SLOW, 1 to CORNER_FACTOR_MAX */
 };
 
-/* The key of a draw. The draw depends on nothing else but the seed. */
+/* The key of a draw. A draw depends only on the seed and on this key. */
 struct corner_use {
 	uint8_t opcode;
 	uint32_t address;
@@ -46,7 +47,7 @@ struct figure corner_figure(
 	const struct corner *corner, const struct busy_time *busy, const struct corner_use *use);
 
 /*
- * The number of uses of each operation at each address, which is part of the key of a draw. There
+ * Counts the uses of each operation at each address; the count is part of the key of a draw. There
  * is a count for each page, for each block of each erase, and for each opcode without an address. A
  * count wraps after 256 uses; then the draws repeat.
  */

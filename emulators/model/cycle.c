@@ -19,7 +19,7 @@
 #define LOCK_DOWN 0x02 /* the register cannot change until the next reset */
 #define LOCK_BITS 0x07
 
-/* FFBC0000h and so on in the address space of a PC, in a part of 512 KiB. */
+/* FFBC0000h and FFBC0001h in a PC, for a part of 512 KiB. */
 #define MAKER_OFFSET 0x40000
 #define DEVICE_OFFSET 0x40001
 
@@ -91,7 +91,10 @@ uint8_t cycle_noise(const struct chip *chip, uint32_t address, uint32_t nth)
 	return (uint8_t)noise_bits(chip->noise_seed, address, nth);
 }
 
-/* In ID mode the low address byte selects maker (0) or device (1); others read 0: not protected. */
+/*
+ * In ID mode the low byte of the address selects the maker (0) or the device (1). Any other address
+ * reads 0, which means that the block is not protected.
+ */
 uint8_t cycle_read_content(
 	const struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
@@ -226,7 +229,7 @@ uint8_t chip_read_cycle(struct chip *chip, uint64_t start_ns, uint64_t end_ns, u
 	return facts->status;
 }
 
-/* Returns how many of @len reads from @address on read the array, whatever their time. */
+/* Returns how many of @len reads from @address on read the array, at whatever time they come. */
 static size_t plain_reads(const struct chip *chip, uint32_t address, size_t len)
 {
 	size_t room = SELECTS_ARRAY - address % SELECTS_ARRAY;
@@ -247,7 +250,7 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 
 	*out = chip_read_cycle(chip, start_ns, end_ns, address, &now);
 	now.lost_power |= facts->lost_power;
-	now.lost_power_ns |= facts->lost_power_ns; /* a part loses its power once: one is 0 */
+	now.lost_power_ns |= facts->lost_power_ns; /* at most one read reports a loss: one is 0 */
 	if (!facts->name || (facts->rule == CHIP_RULE_NONE && now.rule != CHIP_RULE_NONE))
 		*facts = now;
 	facts->lost_power = now.lost_power;
@@ -255,7 +258,7 @@ static uint64_t read_one(struct chip *chip, uint64_t start_ns, uint32_t address,
 	return end_ns;
 }
 
-/* Copies most bytes of a long read: in a slow guest, a model cycle for each takes too long. */
+/* Copies most bytes at once: in a slow guest, a model cycle for each byte takes too long. */
 void chip_read_cycles(struct chip *chip, uint64_t start_ns, uint32_t address, uint8_t *out,
 	size_t len, struct chip_facts *facts)
 {

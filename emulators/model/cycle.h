@@ -26,20 +26,20 @@ void cycle_power_up(struct chip *chip, uint64_t at_ns);
 void cycle_start_work(struct chip *chip, uint64_t start_ns, const struct chip_pending *work,
 	const struct busy_time *busy, struct chip_facts *facts);
 
-/* Moves the beginning of the work in hand to @start_ns. */
+/* Moves the beginning of the current work to @start_ns. */
 void cycle_defer_work(struct chip *chip, uint64_t start_ns, struct chip_facts *facts);
 
 /* Makes the client owe @wait, if it is not 0. */
 void cycle_owe(struct chip *chip, const struct cycle *cycle, struct figure wait);
 
-/* Drops the work in hand as if no command had started it. */
+/* Drops the current work. The array stays as it was, and the client owes no wait for it. */
 void cycle_forget_work(struct chip *chip, const struct cycle *cycle);
 
 /* Records that the cycle came after @until_ns, when the part had stopped waiting for it. */
 void cycle_came_late(
 	uint64_t until_ns, enum grade grade, const struct cycle *cycle, struct chip_facts *facts);
 
-/* Returns the rule that a write breaks by coming too early. Settles a wait that is over. */
+/* Returns the rule that a write breaks if it is too early. Settles a wait that is over. */
 enum chip_rule cycle_check_write(
 	struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 

@@ -21,7 +21,7 @@ struct part_dataflash {
 
 struct dataflash_state {
 	uint8_t buffers[DATAFLASH_BUFFERS][DATAFLASH_PAGE_BYTES_MAX];
-	int busy_buffer;    /* -1: the work in hand uses none */
+	int busy_buffer;    /* -1: the current work uses none */
 	bool differs;       /* the last compare found a difference */
 	bool protection_on; /* commands switch it, but the model has no protected sectors */
 	bool binary_pages;

@@ -18,15 +18,15 @@ struct family {
 	void (*init)(struct chip *chip);
 	/* Sets the other registers and modes when power comes at @at_ns. */
 	void (*power_up)(struct chip *chip, uint64_t at_ns);
-	/* Interrupts other work that a loss of power leaves half done. NULL: there is none. */
+	/* Ends work besides chip->pending that a loss of power interrupts. NULL: there is none. */
 	void (*power_off)(struct chip *chip);
 	/* For parts on an SPI bus. */
 	const struct spi_command *commands;
 	size_t command_count;
 	bool opens_status_once; /* 50h holds for the next command only */
 	/*
-	 * For the others: runs one cycle. @facts has busy_left_ns, opcode and address already, and
-	 * the name UNKNOWN.
+	 * For parts on other buses: run one cycle. @facts has busy_left_ns, opcode and address
+	 * already, and the name UNKNOWN.
 	 */
 	void (*write_cycle)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 	uint8_t (*read_cycle)(
@@ -69,7 +69,7 @@ void chip_owe(struct chip *chip, uint64_t end_ns, struct figure wait, enum chip_
  */
 enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct chip_facts *facts);
 
-/* Returns the time until the work in hand should be over; 0 if there is none. */
+/* Returns the time until the current work should be over; 0 if there is none. */
 uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns);
 
 /*
@@ -79,13 +79,13 @@ uint64_t chip_busy_left_ns(const struct chip *chip, uint64_t now_ns);
  */
 uint8_t *chip_latch(struct chip *chip, uint32_t address, uint32_t len, bool replaces);
 
-/* Cuts off the work in hand, and leaves it half done. */
+/* Cuts off the current work, and leaves it half done. */
 void chip_abort_work(struct chip *chip, uint64_t now_ns);
 
 /* Leaves the state of interrupted @work. @erased_bytes: the part of an erase that was done. */
 void chip_leave_halfway(struct chip *chip, const struct chip_pending *work, uint32_t erased_bytes);
 
-/* Moves a planned power cut after the work in hand began or was put off. */
+/* Sets the time of a planned power cut, after the current work has begun or was put off. */
 void chip_replan_power_cut(struct chip *chip);
 
 /* Returns true if the part has no power. Reports that in @facts, and each loss of power once. */

@@ -133,9 +133,9 @@ static void run_armed(struct chip *chip, const struct cycle *cycle, struct chip_
 static void write_cycle(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct fwh_command *command = command_find(cycle->value);
-	bool while_busy = cycle->value == READ_STATUS && !chip->parallel.armed;
+	bool works_while_busy = cycle->value == READ_STATUS && !chip->parallel.armed;
 
-	if (!while_busy && cycle_check_write(chip, cycle, facts) != CHIP_RULE_NONE)
+	if (!works_while_busy && cycle_check_write(chip, cycle, facts) != CHIP_RULE_NONE)
 		return;
 	if (chip->parallel.armed) {
 		run_armed(chip, cycle, facts);

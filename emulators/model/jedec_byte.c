@@ -32,7 +32,7 @@ static void program(struct chip *chip, const struct cycle *cycle, struct chip_fa
 	cycle_start_work(chip, cycle->end_ns, &work, &chip->part->parallel->program, facts);
 }
 
-/* Returns false if the erase has no block there. */
+/* Sets @work to erase the block at @address. Returns false if the erase has no block there. */
 static bool find_sector(const struct part_erase *erase, uint32_t address, struct chip_pending *work)
 {
 	struct part_block block;
@@ -120,7 +120,7 @@ static bool takes_sector(struct chip *chip, const struct cycle *cycle, struct ch
 	return true;
 }
 
-/* Checks the wait. Any other cycle in the window drops the erase (29F datasheets: it resets). */
+/* Checks the wait. A cycle in the window that adds no sector drops the erase (29F datasheets). */
 static void check_busy(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	if (cycle_check_write(chip, cycle, facts) == CHIP_RULE_BUSY &&
@@ -199,7 +199,10 @@ static void erase_sectors(struct chip *chip, uint64_t done_ns)
 	chip_leave_halfway(chip, &sector, (uint32_t)granules * ARRAY_GRANULE_BYTES);
 }
 
-/* A cut in the window (done_ns wraps) or after the end of stuck work erases no more sectors. */
+/*
+ * Erases no further sector if power was lost in the window, where done_ns wraps around, or after
+ * the time at which stuck work should have ended.
+ */
 static void finish(struct chip *chip, bool cut_off)
 {
 	uint64_t done_ns = chip->busy_until_ns - chip->busy_since_ns;

@@ -3,8 +3,8 @@
  * Parts that take the bytes of a page one after the other, then erase and write it by themselves:
  * 29C, 29EE and W29.
  *
- * Cycles of a broken unlock sequence are not taken as data, though a part whose software protection
- * is off may take them.
+ * The model does not take the cycles of a broken unlock sequence as data. A real part may do so if
+ * its software protection is off.
  */
 #include "cycle.h"
 
@@ -24,7 +24,7 @@ static void open_load(struct chip *chip, const struct cycle *cycle)
 	wait_for_next(chip, cycle);
 }
 
-/* A0h turns the protection on, and lets this page through. */
+/* A0h turns the protection on, but lets the client write one page. */
 static void protect(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	facts->partial = true;
@@ -84,7 +84,7 @@ static void fill_page(struct chip *chip, uint32_t page)
 					   : cycle_noise(chip, page + i, chip->parallel.page_count);
 }
 
-/* Loads a byte. Each byte delays the write, which begins when none came within the window. */
+/* Loads a byte. The write of the page begins when no further byte comes within the window. */
 static void load_byte(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	const struct part_parallel *part = chip->part->parallel;
@@ -148,7 +148,7 @@ static bool takes_byte(struct chip *chip, const struct cycle *cycle, struct chip
 	return late;
 }
 
-/* Returns true if a cycle of a sequence comes too late; its window is that of the page's bytes. */
+/* Returns true if the cycle is too late for its sequence. The window is that of a page's bytes. */
 static bool breaks_sequence(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;

@@ -53,7 +53,8 @@ struct part_parallel {
 	struct figure erase_window;  /* the time in which further sectors are taken; 0 ns: none */
 	struct part_page_load load;
 
-	bool dq7_in_place; /* DQ7 shows the status only at addresses under work; false: at any */
+	/* DQ7 shows the status only at addresses where the part works; false: at any address. */
+	bool dq7_in_place;
 	struct part_registers registers;
 	struct busy_time program; /* for a byte or a page */
 };
@@ -70,7 +71,7 @@ enum unlock_step {
 /* Only the model changes the fields. */
 struct parallel_state {
 	enum unlock_step step;
-	uint8_t armed; /* the command whose last cycle comes next, 0: none */
+	uint8_t armed; /* the command that the next cycle completes, 0: none */
 	uint8_t polled_value;
 	uint8_t status; /* the FWH command set's status without the ready bit */
 	bool toggle;
@@ -79,7 +80,7 @@ struct parallel_state {
 	/* The part waits for the next cycle until then. */
 	uint64_t window_until_ns;
 
-	struct figure work; /* the duration of the present work once it begins */
+	struct figure work; /* the duration of the current work, without its window */
 	uint64_t sectors;   /* further sectors of an erase, a bit each */
 
 	bool write_protected;

@@ -38,11 +38,11 @@ static size_t name_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_len; j++) {
-			size_t swap = diagonal + (tolower((unsigned char)a[i - 1]) !=
-							 tolower((unsigned char)b[j - 1]));
+			size_t replace = diagonal + (tolower((unsigned char)a[i - 1]) !=
+							    tolower((unsigned char)b[j - 1]));
 
 			diagonal = row[j];
-			row[j] = least(row[j] + 1, row[j - 1] + 1, swap);
+			row[j] = least(row[j] + 1, row[j - 1] + 1, replace);
 		}
 	}
 	return row[b_len];

@@ -11,15 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A time and its grade, so that a verdict can tell a datasheet figure from an assumed one. */
-
-/* Ordered from the strongest to the weakest. */
+/* How certain a figure is, from the strongest grade to the weakest. */
 enum grade {
 	GRADE_DATASHEET,
 	GRADE_SECONDARY,
 	GRADE_ASSUMED,
 };
 
+/* A time and its grade, so that a verdict can tell a datasheet figure from an assumed one. */
 struct figure {
 	uint64_t ns;
 	enum grade grade;

@@ -16,13 +16,14 @@ enum spi_feature {
 	SPI_HAS_FOUR_BYTE_MODE = 1 << 0,    /* B7h and E9h */
 	SPI_HAS_FOUR_BYTE_OPCODES = 1 << 1, /* 13h, 0Ch and 12h; for erases see part.erases */
 	SPI_HAS_EXTENDED_ADDRESS = 1 << 2,  /* C5h and C8h: the fourth address byte */
-	SPI_HAS_BANK_REGISTER = 1 << 3,     /* 16h; 17h, or 01h after B9h: A25, A24, EXTADD */
-	SPI_HAS_FLAG_STATUS = 1 << 4,       /* 70h, cleared by 50h */
-	SPI_HAS_ERROR_BITS = 1 << 5,        /* P_ERR and E_ERR hold the part busy until 30h */
-	SPI_HAS_VOLATILE_STATUS = 1 << 6,   /* 01h after 50h: at once, lost without power */
-	SPI_HAS_SFDP = 1 << 7,              /* 5Ah */
-	SPI_HAS_RESET_F0 = 1 << 8,          /* F0h alone resets */
-	SPI_HAS_ANY_REGISTER = 1 << 9,      /* 65h and 71h: registers by their addresses */
+	/* A25, A24 and EXTADD: 16h reads them; 17h writes them, and so does 01h after B9h. */
+	SPI_HAS_BANK_REGISTER = 1 << 3,
+	SPI_HAS_FLAG_STATUS = 1 << 4,     /* 70h, cleared by 50h */
+	SPI_HAS_ERROR_BITS = 1 << 5,      /* P_ERR and E_ERR hold the part busy until 30h */
+	SPI_HAS_VOLATILE_STATUS = 1 << 6, /* 01h after 50h takes no time; power-up undoes it */
+	SPI_HAS_SFDP = 1 << 7,            /* 5Ah */
+	SPI_HAS_RESET_F0 = 1 << 8,        /* F0h alone resets */
+	SPI_HAS_ANY_REGISTER = 1 << 9,    /* 65h and 71h: registers by their addresses */
 };
 
 /* The bits of a flag in status register @index; mask 0: the part has no such flag. */
@@ -33,7 +34,7 @@ struct part_flag {
 
 enum protection_kind {
 	PROTECTION_NONE,
-	PROTECTION_ANY,    /* any block protection bit protects all: the ranges are not known */
+	PROTECTION_ANY,    /* any block protection bit protects all, since no range is known */
 	PROTECTION_RANGES, /* the bits form a number, see unit_bytes */
 	PROTECTION_GLOBAL, /* only locks; a status register write sets or clears them all */
 	PROTECTION_UNLOCK, /* only locks; 98h clears them all */
@@ -166,7 +167,7 @@ struct spi_state {
 	struct spi_suspended suspended;
 
 	uint8_t die;                         /* the die whose status is read */
-	bool die_ready;                      /* that die has finished, while others still work */
+	bool die_ready;                      /* that die has finished, but others still work */
 	uint64_t die_until_ns[SPI_DIES_MAX]; /* when each finishes; UINT64_MAX: at the work's end */
 
 	bool aai;

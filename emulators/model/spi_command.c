@@ -73,8 +73,8 @@ static bool is_polled(const struct chip *chip)
 }
 
 /*
- * Returns true if the check of a read must wait: a die that is done obeys reads while another one
- * works, and only the address tells which die is read.
+ * Returns true if a read can be checked only when its address is known: a die that is done obeys
+ * reads while another one works, and the address shows which die is read.
  */
 static bool waits_for_address(const struct chip *chip, const struct spi_command *command)
 {
@@ -82,7 +82,7 @@ static bool waits_for_address(const struct chip *chip, const struct spi_command 
 	       command->reply == spi_reply_array;
 }
 
-/* No source says how a die that is done takes other commands, so the violation is only assumed. */
+/* No source says if a die that is done obeys other commands, so a violation is only assumed. */
 static enum chip_rule check_debt(struct chip *chip, uint64_t now_ns, struct chip_facts *facts)
 {
 	enum chip_rule rule = chip_check_debt(&chip->debt, now_ns, facts);
@@ -226,7 +226,7 @@ void spi_begin(struct chip *chip)
 		wire->facts.rule = check_command(chip, command);
 }
 
-/* Calls a function of the command that came, if no rule is broken. */
+/* Calls a function of the current command, unless a rule is broken. */
 static void call(struct chip *chip, void (*function)(struct chip *, const struct spi_request *),
 	uint64_t now_ns, uint8_t *reply, size_t reply_len)
 {
@@ -414,7 +414,7 @@ void spi_run_power_down(struct chip *chip, const struct spi_request *request)
 		CHIP_RULE_DEEP_POWER_DOWN);
 }
 
-/* ABh reads the ID after three dummy bytes. With or without these it wakes a sleeping part. */
+/* ABh wakes a sleeping part. With three dummy bytes behind it, it also reads the ID. */
 #define RELEASE_DUMMY_BYTES 3
 
 static bool reads_id(const struct chip *chip, const struct spi_request *request)

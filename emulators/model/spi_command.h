@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A family on an SPI bus is a table of commands. spi_command.c finds the command that came, checks
+ * A family on an SPI bus is a table of commands. spi_command.c finds the received command, checks
  * whether the part obeys it now, and runs it. Only the model includes this header.
  */
 #ifndef EMULATORS_MODEL_SPI_COMMAND_H
@@ -20,7 +20,7 @@ enum spi_when {
 	SPI_NOT_WHILE_SUSPENDED = 1 << 20,
 	SPI_NEEDS_WRITE_ENABLE = 1 << 21,
 	SPI_NEEDS_STATUS_ENABLE = 1 << 22, /* after 06h or 50h; after B9h for the bank register */
-	SPI_BEGINS_WRITE = 1 << 23,        /* not a write itself, but tPUW applies to it, too */
+	SPI_BEGINS_WRITE = 1 << 23,        /* tPUW applies to it, though it needs no write enable */
 	SPI_KEEPS_RESET_ENABLED = 1 << 24,
 	/* A probe, which clients also send with a shorter address. */
 	SPI_ANY_ADDRESS = 1 << 25,
@@ -30,14 +30,14 @@ enum spi_when {
 #define SPI_DATA_ANY SIZE_MAX
 #define SPI_ADDRESS_BY_MODE 0xFF /* three bytes, or four in four-byte mode */
 
-/* A command that the part obeys, cut into its pieces. */
+/* The parts of a command that is obeyed. */
 struct spi_request {
 	const struct chip_transfer *transfer;
 	struct chip_facts *facts;
 	const uint8_t *data; /* after address and dummies */
 	size_t data_len;
 	size_t clocked_len; /* the bytes clocked after the dummies, whoever drove the bus */
-	size_t replied_len; /* the bytes of these that were replies */
+	size_t replied_len; /* the number of these bytes that were replies */
 };
 
 struct spi_command {
@@ -49,7 +49,7 @@ struct spi_command {
 	unsigned int when;
 	/* Returns true if the part has the command; NULL: every part of the family has it. */
 	bool (*part_has)(const struct part *part, uint8_t opcode);
-	/* The limits of the data bytes after the dummies; beyond these the part does nothing. */
+	/* The fewest and most data bytes after the dummies; the part ignores any other number. */
 	size_t data_len_min;
 	size_t data_len_max;
 	/*
@@ -67,7 +67,7 @@ void spi_begin(struct chip *chip);
 /* Fills @reply with what the part drives at @now_ns; FFh where it drives nothing. */
 void spi_reply(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
-/* Processes @len bytes of clocks during which only the part drives the bus. */
+/* Processes the clocks of @len bytes that the client reads: it drives nothing meanwhile. */
 void spi_listen(struct chip *chip, uint64_t now_ns, uint8_t *reply, size_t len);
 
 /* Returns true for a command that polls: its reply may change while chip select is low. */

@@ -2,7 +2,7 @@
 /*
  * AT45 DataFlash. Pages have 528 bytes, and the array stores all of them; in the configuration with
  * binary pages, a client can reach only the first 512 bytes of each. All writes go through one of
- * two SRAM buffers; a client can use the other buffer meanwhile.
+ * two SRAM buffers; while the part works with one, a client can use the other.
  */
 #include "dataflash.h"
 

@@ -21,7 +21,7 @@ static void run_write(struct chip *chip, const struct spi_request *request)
 		request->facts);
 }
 
-/* Replies the identification page of a new part: the RDID of the chip file, then erased bytes. */
+/* Replies with the identification page of a new part: RDID of the chip file, then erased bytes. */
 static void reply_ident(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;

@@ -60,7 +60,7 @@ static void nor_run_bank_access(struct chip *chip, const struct spi_request *req
 	chip->spi.bank_access = true;
 }
 
-/* Registers with addresses (S25FS-S): non-volatile ones, and from 800000h on the volatile ones. */
+/* Registers by address (S25FS-S). A volatile one is 800000h above its non-volatile one. */
 #define IN_FORCE 0x800000u
 
 /* Returns the index of the register at @address, or status_count if there is none. */
@@ -346,7 +346,7 @@ static void put_aside(struct chip *chip, uint64_t now_ns)
 	};
 }
 
-/* Has no effect on work other than a program or the erase of a block. */
+/* Suspends a program or the erase of a block. Has no effect on other work. */
 static void nor_run_suspend(struct chip *chip, const struct spi_request *request)
 {
 	struct chip_pending work = {.work = CHIP_WORK_SUSPEND};

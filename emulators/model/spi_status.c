@@ -167,7 +167,7 @@ static void take_pending(struct chip *chip)
 		spi_lock_all(chip, chip->spi.lock_all_pending);
 }
 
-/* Returns true if the write is volatile: after 50h, or if the part has no time for a write. */
+/* Returns true if the write takes no time: after 50h, or if the part has no busy time for it. */
 static bool is_immediate(const struct chip *chip)
 {
 	return chip->spi.status_enabled || chip->part->spi->write_status.max.ns == 0;

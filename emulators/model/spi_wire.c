@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A transfer on an SPI bus, byte by byte while chip select is low, or as a whole. */
+/* Transfers on an SPI bus: byte by byte while chip select is low, or a whole transfer at once. */
 #include <assert.h>
 #include <string.h>
 
@@ -41,8 +41,8 @@ uint32_t spi_page_bytes(const struct chip *chip)
 }
 
 /*
- * Drops whole pages of data: a program wraps at the end of its page, so later bytes replace them.
- * The rest is still too long for every command with a limited length.
+ * Drops the first whole pages of data: a program wraps at the end of its page, so later bytes
+ * replace these. The rest is still too long for each command whose length is limited.
  */
 static void drop_replaced(struct chip *chip)
 {

@@ -19,7 +19,7 @@ enum opcode {
 #define ADDRESS_BYTES_MAX 4
 #define NS_PER_MS UINT64_C(1000000)
 
-/* An earlier client: its commands at @now_ns leave the part in the start state. */
+/* An earlier client, whose commands at @now_ns leave the part in the start state. */
 struct session {
 	struct chip *chip;
 	uint64_t now_ns;
@@ -89,7 +89,7 @@ static void end_suspending(struct session *session)
 static void start_fresh(struct session *session)
 {
 	chip_power_cycle(session->chip, session->now_ns);
-	session->chip->power.told = true;
+	session->chip->power.reported = true;
 }
 
 static void start_ramp(struct session *session)
@@ -97,7 +97,7 @@ static void start_ramp(struct session *session)
 	struct chip_power *power = &session->chip->power;
 
 	chip_power_off(session->chip, session->now_ns);
-	power->told = true;
+	power->reported = true;
 	power->ramp_until_ns = session->now_ns + session->ramp_ms * NS_PER_MS;
 }
 

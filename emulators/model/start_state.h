@@ -13,7 +13,7 @@
 enum start_state {
 	START_READY,    /* idle, powered up long ago */
 	START_FRESH,    /* power came when the client turned the pins on */
-	START_RAMP_1MS, /* the supply began to rise then; the part does not answer until it is up */
+	START_RAMP_1MS, /* the same, but the supply rises for 1 ms; the part is silent until then */
 	START_RAMP_10MS,
 	START_RAMP_100MS,
 	START_RESETTING,  /* a reset began when the client turned the pins on */
@@ -22,7 +22,8 @@ enum start_state {
 	START_SUSPENDING, /* an erase was suspended just before the first command */
 	START_ERASE_SUSPENDED,
 	START_PROGRAM_SUSPENDED,
-	START_DEAF_SUSPENDED, /* a program is suspended, and a resume has no effect: only a reset */
+	START_DEAF_SUSPENDED, /* a suspended program that only a reset ends: a resume does nothing
+			       */
 	START_WRITE_ENABLED,
 	START_PROTECTED, /* all its block protection bits are set */
 };

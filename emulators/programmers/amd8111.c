@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The flash part that a board boots from, at the top of 4 GiB, behind the LPC bridge of an
- * AMD-8111. QEMU's machine has a PIIX3 as this PCI device. A program
- * reads the ID of the AMD-8111 there; the rest of the configuration is the PIIX3's.
+ * AMD-8111. QEMU's machine has a PIIX3 as this PCI device. A program reads the ID of the AMD-8111
+ * there; the rest of the configuration is that of the PIIX3.
  *
  * The machine boots from QEMU's ROM, which has the same addresses, so the part replaces the ROM
  * only while the bridge passes writes.

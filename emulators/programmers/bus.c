@@ -49,9 +49,9 @@ static void give_up(struct bus *bus, uint64_t now_ns)
 }
 
 /*
- * Begins an access, and first the start state if it is still to begin. Returns false if there are
- * records_max records: the chip no longer answers then. If *@now_ns is earlier than the last
- * access, counts that and sets *@now_ns to the time of that access.
+ * Begins an access at *@now_ns. If the last access was later, counts a step back and sets *@now_ns
+ * to the time of that access. The first access puts the chip into its start state. Returns false if
+ * there are records_max records: then the chip no longer answers.
  */
 static bool begin(struct bus *bus, uint64_t *now_ns)
 {
@@ -75,7 +75,7 @@ static void open_record(struct bus *bus, uint64_t now_ns)
 		.kind = EVENT_CYCLE, .empty_ns = now_ns, .read_ns = now_ns, .start_ns = now_ns};
 }
 
-/* Returns true if a read has no facts that need a record of its own. */
+/* Returns true if no fact of a read needs a separate record. */
 static bool can_join(const struct chip_facts *facts)
 {
 	return facts->rule == CHIP_RULE_NONE && !facts->owed && !facts->lost_power;

@@ -4,9 +4,9 @@
  * that has the registers passes the time; the bus decides what the chip sees, and what becomes one
  * record.
  *
- * A cycle of a memory bus takes no time: it reaches the chip at the time of the
- * instruction that makes it, and the program continues at the same time. So a wait between two
- * cycles is exactly as long for the chip as it is for the program.
+ * A cycle of a memory bus takes no time: it reaches the chip at the time of the instruction that
+ * makes it, and the program continues at the same time. So a wait between two cycles is exactly as
+ * long for the chip as for the program.
  */
 #ifndef EMULATORS_PROGRAMMERS_BUS_H
 #define EMULATORS_PROGRAMMERS_BUS_H
@@ -21,8 +21,8 @@ struct bus_options {
 	const struct part *part;
 	struct corner corner;
 	uint64_t seed;
-	uint64_t records_max; /* the chip does not answer after that many */
-	/* The state at the part's first command or cycle; it must fit the part. */
+	uint64_t records_max; /* the number of records after which the chip does not answer */
+	/* The state of the part at its first command or cycle; it must fit the part. */
 	enum start_state start_state;
 };
 
@@ -32,7 +32,7 @@ struct bus {
 	struct event open;     /* a record that may still grow; appended if it has cycles */
 	uint32_t next_address; /* the address at which a read continues @open */
 	uint64_t records_max;
-	enum start_state start_state; /* still to begin, if it is not START_READY */
+	enum start_state start_state; /* the state at the next access; START_READY: as it is */
 	uint64_t last_ns;
 	uint64_t backward_count; /* the number of steps back; 0 in a valid run */
 	bool gave_up;

@@ -6,8 +6,8 @@
  * Bytes take the time of their clocks. Pins change in no time, since no source says how long they
  * take. The bytes that the part drove wait in a buffer; while it is full, the processor waits, too.
  * They reach the host in packets that begin with two bytes of status. A packet leaves when it is
- * full, when a command requests it, or when the latency timer has run out, which each packet
- * restarts. Commands that clock single bits do not reach the part.
+ * full, when a command requests it, or when the latency timer ends; every packet restarts the
+ * timer. Commands that clock single bits do not reach the part.
  *
  * Sources: FTDI AN_108 (commands), AN_135 (bad commands), AN232B-04 (latency timer); FT2232H
  * datasheet (descriptors, buffers of 4 KiB).
@@ -86,7 +86,7 @@ struct ft2232 {
 	uint64_t latency_ns; /* a packet that is not full waits that long after the last one */
 	uint64_t flush_ns;   /* when SEND_NOW requested the packet; 0: no request */
 	bool is_on;          /* the command processor takes what the host sends */
-	bool is_fast;        /* its clock is not divided by 5 */
+	bool is_fast;        /* the clock is 60 MHz; false: 12 MHz */
 	bool loops_back;
 	uint16_t divisor;
 	uint8_t levels; /* the levels of pins ADBUS0 to ADBUS7, where they are outputs */

@@ -71,7 +71,8 @@ struct ich9 {
 	bool in_progress;
 	bool is_hardware; /* the current or the last cycle is of hardware sequencing */
 	bool polls;       /* the cycle ends when the part is ready */
-	uint64_t due_ns;  /* when the cycle ends, or when the next read of the status may begin */
+	/* The end of the cycle; while it polls, when the next status read may begin. */
+	uint64_t due_ns;
 	uint64_t byte_ns;
 };
 

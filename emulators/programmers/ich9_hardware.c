@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hardware sequencing of an Intel ICH9: a program names an address and says read, write or erase.
- * The controller knows the commands of the part, and waits for it.
+ * Hardware sequencing of an Intel ICH9: a program sets an address and selects read, write or erase.
+ * The controller knows the commands of the part, and waits until the part is ready.
  *
  * The controller read the descriptor when the machine was switched on. It describes one part, or
  * two of the same kind, and allows all accesses.
@@ -119,20 +119,20 @@ static uint32_t region(const struct part *part, uint64_t index)
 	return index == 1 ? last << 16 | 1 : REGION_UNUSED;
 }
 
-static bool is_two(const struct part *part)
+static bool has_two_parts(const struct part *part)
 {
 	return part->spi && part->spi->dies.by_chip_select;
 }
 
-/* Returns a code of three bits for each part. */
+/* Returns the size of each part as a code of three bits. */
 static uint32_t densities(const struct part *part)
 {
-	const uint32_t size_bytes = part->size_bytes >> is_two(part);
+	const uint32_t size_bytes = part->size_bytes >> has_two_parts(part);
 	uint32_t code = 0;
 
 	while (code < DENSITY_MAX && UINT32_C(1) << (DENSITY_0_SHIFT + code) < size_bytes)
 		code++;
-	return is_two(part) ? code << 3 | code : code;
+	return has_two_parts(part) ? code << 3 | code : code;
 }
 
 /* Returns the double word of the descriptor that FDOC selects by section and index. */
@@ -141,7 +141,7 @@ static uint32_t descriptor(const struct part *part, const uint8_t *registers)
 	const unsigned int selected = registers[ICH9_FDOC] | registers[ICH9_FDOC + 1] << 8U;
 	const unsigned int section = selected >> 12 & 7;
 	const unsigned int index = selected >> 2 & 0x3FF;
-	const uint32_t map[] = {SIGNATURE, MAP0 | (is_two(part) ? MAP0_TWO_PARTS : 0), MAP1};
+	const uint32_t map[] = {SIGNATURE, MAP0 | (has_two_parts(part) ? MAP0_TWO_PARTS : 0), MAP1};
 
 	switch (section) {
 	case 0:

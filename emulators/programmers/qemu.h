@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chip plugin's access to QEMU: its clock, registers laid over a device's, and calls when the
- * machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's internals.
+ * The chip plugin's access to QEMU: its clock, registers laid over those of a device, and calls
+ * when the machine is complete, resumes or is paused. Only qemu.c and qemu_usb.c know QEMU's
+ * internals.
  *
- * QEMU's plugin interface offers none of that, but QEMU exports its functions. They are found by
- * name (dlsym), and trial registers are accessed before the guest starts: the plugin refuses a QEMU
- * in which that has a wrong result.
+ * QEMU's plugin interface offers none of that, but QEMU exports its functions, and the plugin finds
+ * them by name (dlsym). It also accesses trial registers before the guest starts, and refuses a
+ * QEMU in which they do not work.
  */
 #ifndef EMULATORS_PROGRAMMERS_QEMU_H
 #define EMULATORS_PROGRAMMERS_QEMU_H

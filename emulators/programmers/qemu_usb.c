@@ -23,7 +23,7 @@
 
 #define ROOM_BYTES 1024 /* QEMU's own structures take less than half */
 #define TRANSFER_BYTES_MAX (64 << 10)
-#define MODEL_TYPE "usb-tablet" /* a device of QEMU's whose class shows where the slots are */
+#define MODEL_TYPE "usb-tablet" /* one of QEMU's devices, whose class shows where the slots are */
 #define MODEL_NAME "QEMU USB Tablet"
 #define CLASS_SLOTS_MAX 80
 #define ENDPOINTS_MAX 3

@@ -110,7 +110,7 @@ void session_deinit(struct session *session)
 	session->settings = (struct settings){0};
 }
 
-/* Returns the text of a file, to be freed; NULL with errno. */
+/* Returns the text of a file, which the caller frees, or NULL with errno set. */
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -171,7 +171,7 @@ static int make_chip(struct session *session)
 	return ret < 0 ? complain("cannot load", settings->image_in, ret) : 0;
 }
 
-/* Reads the settings. Keeps the chip if they are those of the same cell. */
+/* Reads the settings. Keeps the chip if the cell is the same as before. */
 static int take_settings(struct session *session)
 {
 	struct settings settings = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chips of one machine, one for each cell. When the machine resumes, the settings of a cell are
- * read from a file. When it is paused, events and content of its chip are written to files.
+ * The chips of one machine, one for each cell. When the machine resumes, the settings of the cell
+ * are read from a file. When it is paused, the events and the content of the chip are written to
+ * files.
  */
 #ifndef EMULATORS_PROGRAMMERS_SESSION_H
 #define EMULATORS_PROGRAMMERS_SESSION_H

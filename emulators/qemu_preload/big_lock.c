@@ -8,9 +8,9 @@
  * between the two, it computes the idle time from too early a time. The guest then wakes late by
  * the time of the instructions since its last access to a device: one or a few hundred.
  *
- * So the CPU thread keeps QEMU's big lock except in its waits: its other unlocks and locks of that
- * mutex do nothing. Other threads get the lock when all CPUs are idle or stopped, at the same
- * instruction in every run.
+ * So the CPU thread keeps QEMU's big lock, except while it waits for a condition: outside such
+ * waits, its locks and unlocks of that mutex do nothing. Other threads get the lock when all CPUs
+ * are idle or stopped, which is at the same instruction in every run.
  *
  * In the CPU thread, CLOCK_MONOTONIC always reads 0. Otherwise QEMU would find there that a timer
  * of the host's clock is due (icount_get_limit()), and would execute nothing until the main loop

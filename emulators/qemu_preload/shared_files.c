@@ -5,8 +5,8 @@
  * QEMU reads such a file once, with g_file_get_contents(), and keeps the content for as long as it
  * lives (docs/specs/fw_cfg, "Externally Provided Items"). A guest that is reset to its snapshot
  * must find its next cell there. So a file whose name ends in SUFFIX is mapped instead, and shared
- * with the rig that writes it. The file must keep its length, because the file directory
- * of fw_cfg, which the guest has read, contains it.
+ * with the rig that writes it. The file must keep its length, because the guest has already read
+ * the length from the file directory of fw_cfg.
  */
 #include <fcntl.h>
 #include <stdbool.h>

@@ -46,7 +46,7 @@ struct event {
 	uint32_t read_len;
 	uint64_t empty_ns;      /* the last time when the request was known to be incomplete */
 	uint64_t read_ns;       /* the request was read */
-	uint64_t arrived_ns;    /* the request had arrived by then; 0: not known */
+	uint64_t arrived_ns;    /* the latest possible arrival of the request; 0: not known */
 	uint64_t reply_ns;      /* just before the reply was written */
 	uint64_t start_ns;      /* for EVENT_CYCLE: its first cycle, in the chip's time */
 	uint64_t wire_ns;       /* the time of the transfer on the emulated wire */

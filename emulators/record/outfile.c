@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool must_write_straight(const char *path)
+static bool must_write_directly(const char *path)
 {
 	struct stat st;
 
@@ -20,7 +20,7 @@ int outfile_open(struct outfile *file, const char *path)
 
 	memset(file, 0, sizeof(*file));
 	file->path = path;
-	if (!must_write_straight(path)) {
+	if (!must_write_directly(path)) {
 		int len = snprintf(file->temporary, sizeof(file->temporary), "%s.%ld.tmp", path,
 			(long)getpid());
 

@@ -102,7 +102,7 @@ static bool has_data(const struct format *format)
 	return format->body == BODY_WRITEN || format->body == BODY_SPIOP;
 }
 
-/* Completes an oversized request before its data, which is dropped when it arrives. */
+/* Ends an oversized request before its data. The caller drops the data when it arrives. */
 static void refuse(const struct format *format, struct serprog_request *request)
 {
 	request->oversized = true;

@@ -240,7 +240,7 @@ static size_t answer_change(
 	}
 }
 
-/* Waits until the last clock edge, so that the client cannot see the reply before it. */
+/* Waits until the last clock edge, so that the client cannot get the reply earlier. */
 static int pass_wire_time(struct device *device, const struct serprog_request *request,
 	uint64_t start_ns, uint64_t *end_ns)
 {
@@ -317,7 +317,7 @@ static size_t answer_read(struct device *device, const struct serprog_request *r
 	return 1u + (size_t)request->read_len;
 }
 
-/* Delays pass by the chip's clock, so the programmer itself never waits for too short a time. */
+/* Waits by the chip's clock, so that a delay in the buffer is never too short for the chip. */
 static int execute(struct device *device, uint64_t start_ns)
 {
 	int ret = cycles_execute(

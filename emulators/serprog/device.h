@@ -37,7 +37,7 @@ int operations_append(struct operations *operations, const struct serprog_reques
  * up, not read from a clock, so the scheduler cannot make the chip see a cycle too early or late.
  *
  * Appends a record for each command: for the cycles of its sequence, or for the bytes of one
- * O_WRITEN. A cycle that breaks a rule has a record of its own. Returns 0 once all that time has
+ * O_WRITEN. A cycle that breaks a rule has a separate record. Returns 0 once all that time has
  * passed, or -ECANCELED if a wait was cancelled; operations after that wait are not run.
  */
 int cycles_execute(struct chip *chip, const struct operations *operations, struct clock *clock,
@@ -51,7 +51,7 @@ uint64_t cycles_read(struct chip *chip, const struct serprog_request *request, u
 	uint8_t *out, struct event *event);
 
 /*
- * The value of device_answer() if a signal or the client's hang-up came first: no answer is sent.
+ * The value of device_answer() if a signal or the client's hang-up ended a wait: no answer is sent.
  */
 #define DEVICE_ABANDONED SIZE_MAX
 

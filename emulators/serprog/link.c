@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 /*
- * The arrival time of bytes at a socket, as the kernel stamped it, by CLOCK_MONOTONIC. It does not
- * depend on when the scheduler runs their reader.
+ * The time at which bytes arrived at a socket: the kernel's stamp, converted to CLOCK_MONOTONIC. It
+ * does not depend on when the scheduler runs the reader.
  *
- * The kernel stamps the bytes of a TCP connection (SO_TIMESTAMPNS, since Linux 4.16), on the
- * loopback interface within the sender's own call. Stamps are by the wall clock, so it is compared
- * with CLOCK_MONOTONIC after each read.
+ * The kernel stamps the bytes of a TCP connection (SO_TIMESTAMPNS, since Linux 4.16). On the
+ * loopback interface it does so within the sender's call. A stamp has the time of the wall clock,
+ * so the wall clock is compared with CLOCK_MONOTONIC after each read.
  */
 #define NS_PER_S INT64_C(1000000000)
 
@@ -32,9 +32,9 @@ bool arrival_enable(int fd)
 }
 
 /*
- * Reads the wall clock between two readings of CLOCK_MONOTONIC, so that a pause between readings
- * widens the interval and never shifts it. Ignores a stamp from the future, or from before the
- * monotonic clock began: the wall clock was stepped.
+ * Reads the wall clock between two readings of CLOCK_MONOTONIC, so that a pause between the
+ * readings widens the interval, but does not shift it. Ignores a stamp from the future or from
+ * before the start of CLOCK_MONOTONIC, because then the wall clock was stepped.
  */
 static void convert(const struct timespec *stamp, struct arrival *arrival)
 {
@@ -90,12 +90,12 @@ ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival)
 #define NS_PER_MS UINT64_C(1000000)
 
 /*
- * More than the time from the kernel's stamp until a read can find the bytes: 0.1 us, or the time
- * of a softirq.
+ * An upper bound of the time from the kernel's stamp until a read can find the bytes, which is 0.1
+ * us or as long as a softirq takes.
  */
 #define QUEUED_NS NS_PER_MS
 
-/* A fault may duplicate each byte. */
+/* Faults may duplicate every byte. */
 size_t link_buffer_bytes(const struct serprog_limits *limits)
 {
 	return 2 * serprog_request_bytes_max(limits) + 2;
@@ -122,8 +122,8 @@ static void turn_away(struct link *link)
 }
 
 /*
- * Sleeps until @events. Returns LINK_REQUEST if the link can be used further. A @timeout_ms of -1
- * means no timeout. Sets link->overslept if the sleep ended without @events.
+ * Sleeps until @events or a signal. Returns LINK_REQUEST if the link can still be used. A
+ * @timeout_ms of -1 means no timeout. Sets link->overslept if the sleep ended without either.
  */
 static enum link_status wait_for(struct link *link, short events, int timeout_ms)
 {
@@ -283,7 +283,7 @@ void link_report_fault(void *context, const struct fault *fault, uint64_t nth)
 	events_append(link->events, &event);
 }
 
-/* Appends @in to the buffer. @in is in its free end, with room before it for each byte twice. */
+/* Appends @in to the buffer. @in lies in its free end, behind room for twice the @len bytes. */
 static void take_in(struct link *link, const uint8_t *in, size_t len)
 {
 	uint8_t *out = link->buffer + link->tail;
@@ -330,7 +330,7 @@ static ssize_t read_bytes(struct link *link, uint8_t *in, size_t room)
 	return read(link->fd, in, room);
 }
 
-/* Removes the bytes from the socket that were only peeked at. Overwrites the buffer's free end. */
+/* Removes from the socket the bytes that were only peeked at. Overwrites the buffer's free end. */
 static void remove_peeked(struct link *link)
 {
 	patience_take(&link->patience, link->fd, link->buffer + link->tail);
@@ -360,8 +360,7 @@ static enum link_status read_more(struct link *link)
 		link->read_ns = clock_now_ns(link->clock);
 		/* Fewer bytes than fit: the socket had no more of them when this read began. */
 		link->drained_ns = (size_t)got < room ? before_ns : 0;
-		/* A scripted clock stands still in a sleep: a record must not depend on that sleep.
-		 */
+		/* A scripted clock stands still in a sleep: records must not depend on sleeps. */
 		if (is_scripted(link))
 			link->empty_ns = before_ns;
 		narrow_arrival(link);
@@ -404,7 +403,7 @@ static void take_arrival(struct link *link)
 	link->arrived_ns = 0;
 	if (link->head < link->tail || arrival->until_ns == 0)
 		return;
-	/* A stamp outside these bounds comes from a wall clock that was stepped since. */
+	/* If the stamp is outside these bounds, the wall clock was stepped after it. */
 	if (arrival->since_ns > link->read_ns || arrival->until_ns + QUEUED_NS < link->empty_ns)
 		return;
 	link->empty_ns = arrival->since_ns;

@@ -32,7 +32,8 @@
 #include "record/events.h"
 
 /*
- * For clients that send a transfer in two writes, its opcode and the rest: one wake-up for both.
+ * Makes one wake-up enough for clients that send a transfer in two writes: its opcode, then the
+ * rest.
  *
  * Releases of flashrom do so (sp_docommand() in their serprog.c). A server that wakes for the
  * opcode cannot act on it yet. So once a client has done so, an opcode after a transfer does
@@ -45,7 +46,7 @@
  * separate segment, which costs a client as much as its request. If they stay, the reply
  * acknowledges them.
  *
- * All of this happens only if @wake_suffices. It uses files and bytes, and no clock.
+ * All of this happens only if @wake_suffices is true. It uses no clock.
  */
 
 /* The rest of a transfer arrives sooner than this after its opcode. */
@@ -53,7 +54,7 @@
 
 struct patience {
 	bool wake_suffices;    /* the time of a wake-up is enough to bound a request's arrival */
-	bool held_up;          /* a request was left waiting: that bound does not hold */
+	bool held_up;          /* a request waited for longer, so that bound does not hold */
 	bool piecewise;        /* this client sends an opcode in a separate write */
 	bool follows_transfer; /* the last request was a transfer; nothing after it was read */
 	bool patient;          /* until the next request, an opcode alone ends no sleep */
@@ -114,10 +115,10 @@ struct link {
 	uint32_t skip_bytes;
 	uint64_t wake_ns_max;     /* the longest wake-up, from a write to our read; 0: unknown */
 	bool awaited;             /* the next read follows a sleep that bytes ended */
-	bool stamped;             /* the kernel stamps what comes */
+	bool stamped;             /* the kernel stamps the bytes that arrive */
 	struct arrival arrival;   /* the arrival of the last byte read */
 	bool overslept;           /* the last sleep ended without bytes */
-	struct patience patience; /* the rules for an opcode alone, and what was left in @fd */
+	struct patience patience; /* for an opcode that comes alone, and bytes left in @fd */
 	uint8_t held[LINK_HELD_BYTES_MAX]; /* replies that leave with the next one */
 	size_t held_bytes;
 	uint64_t empty_ns;

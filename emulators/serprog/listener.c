@@ -21,7 +21,7 @@
 #define UNIX "unix:"
 #define PTY "pty"
 
-/* poll() returns at once for a terminal whose client has left, so it is polled this often. */
+/* poll() returns at once for a terminal whose client has left, so there it is called this often. */
 #define HUNG_UP_MS 10
 
 _Static_assert(LISTENER_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path),

@@ -44,7 +44,7 @@ bool listener_is_local(const struct listener_address *address);
 
 /*
  * Listens at @address without blocking; port 0 takes a free one. Replaces a socket on which nobody
- * listens any more, and a symbolic link. Returns a negative errno on failure, and leaves nothing.
+ * listens any more, and a symbolic link. On failure returns a negative errno and opens nothing.
  */
 int listener_open(const struct listener_address *address, struct listener *listener);
 

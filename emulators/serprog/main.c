@@ -150,15 +150,6 @@ static int start_clock(struct run *run)
 	return ret < 0 ? fault("clock", ret, "give --clock monotonic") : 0;
 }
 
-static int realtime_pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
-}
-
 /* Touches the stack now, so that it causes no page faults later. */
 static void prefault_stack(void)
 {
@@ -169,8 +160,8 @@ static void prefault_stack(void)
 }
 
 /*
- * Locks each page when it is first used. To lock all memory now, 50 MB for a whole part and all
- * possible events, takes a slow guest a second, and a job uses few of these pages.
+ * Locks each page when it is first used. Locking all memory now, 50 MB for a whole part and all
+ * possible events, would take a second in a slow guest, although a job uses few of these pages.
  */
 static int lock_memory(void)
 {
@@ -179,43 +170,34 @@ static int lock_memory(void)
 	return mlockall(MCL_CURRENT | MCL_FUTURE) < 0 ? -errno : 0; /* before Linux 4.4 */
 }
 
-/* Locks memory, touches the stack, and sets SCHED_FIFO at @priority. */
-static int realtime_enable(int priority)
-{
-	struct sched_param param = {.sched_priority = priority};
-	int error = lock_memory();
-
-	if (error < 0)
-		return error;
-	prefault_stack();
-	return sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
-}
-
-/* Lets all other processes run first, because none of them waits for the work that is left. */
-static int realtime_leave(void)
-{
-	const struct sched_param param = {.sched_priority = 0};
-
-	return sched_setscheduler(0, SCHED_IDLE, &param) < 0 ? -errno : 0;
-}
-
 static int pin(const struct options *options)
 {
-	int ret = options->cpu >= 0 ? realtime_pin(options->cpu) : 0;
+	cpu_set_t set;
 
-	return ret < 0 ? fault("--cpu", ret, "give a CPU that this machine has") : 0;
+	if (options->cpu < 0)
+		return 0;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)options->cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		return fault("--cpu", -errno, "give a CPU that this machine has");
+	return 0;
 }
 
 /* Pins the process first, so that memory is faulted in on the CPU that uses it. */
 static int go_realtime(struct run *run)
 {
 	const struct options *options = run->options;
+	const struct sched_param param = {.sched_priority = options->realtime_priority};
 	int status = pin(options);
 	int ret;
 
 	if (status != 0 || options->realtime_priority == 0)
 		return status;
-	ret = realtime_enable(options->realtime_priority);
+	ret = lock_memory();
+	if (ret == 0) {
+		prefault_stack();
+		ret = sched_setscheduler(0, SCHED_FIFO, &param) < 0 ? -errno : 0;
+	}
 	return ret < 0 ? fault("--realtime", ret, "run as root, or leave it out") : 0;
 }
 
@@ -414,15 +396,18 @@ static int finish(struct run *run)
 }
 
 /*
- * Leaves realtime priority before the records are written. A subject disconnects before it exits;
- * at realtime priority, writing the records would delay its exit: by 0.2 s to 0.4 s after a write
- * of 1 MiB in a guest of 500 MIPS.
+ * Leaves realtime priority before the records are written, and lets all other processes run first,
+ * because none of them waits for the records. A subject disconnects before it exits; at realtime
+ * priority, writing the records would delay its exit: by 0.2 s to 0.4 s after a write of 1 MiB in a
+ * guest of 500 MIPS.
  */
 static int let_subject_end(const struct options *options)
 {
-	int ret = options->realtime_priority > 0 ? realtime_leave() : 0;
+	const struct sched_param param = {.sched_priority = 0};
 
-	return ret < 0 ? fault("--realtime", ret, "leave it out") : 0;
+	if (options->realtime_priority > 0 && sched_setscheduler(0, SCHED_IDLE, &param) < 0)
+		return fault("--realtime", -errno, "leave it out");
+	return 0;
 }
 
 static int run_with(struct options *options)

@@ -427,7 +427,7 @@ static enum options_status read_words(int argc, char *argv[], bool late, struct 
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		known[i] = (struct option){
 			rows[i].name, rows[i].argument, NULL, FIRST_OPTION + (int)i};
-	optind = 0; /* makes getopt_long() begin again: it may have parsed others before */
+	optind = 0; /* getopt_long() begins again: it may have parsed another line before */
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		enum options_status status = apply(option, optarg, late, options);
 

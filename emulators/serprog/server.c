@@ -9,7 +9,8 @@
 
 #include "link.h"
 
-int standby_wait_readable(int fd, int signal_fd)
+/* Blocks until @fd or @signal_fd can be read. Returns -ECANCELED if @signal_fd can. */
+static int wait_readable(int fd, int signal_fd)
 {
 	struct pollfd fds[] = {
 		{.fd = fd, .events = POLLIN},
@@ -29,7 +30,7 @@ static ssize_t read_all(int fd, int signal_fd, char *text, size_t size)
 	size_t len = 0;
 
 	for (;;) {
-		int ret = standby_wait_readable(fd, signal_fd);
+		int ret = wait_readable(fd, signal_fd);
 		ssize_t got;
 
 		if (ret < 0)
@@ -120,7 +121,7 @@ static int pass_barrier(struct server *server)
 	event.read_ns = clock_now_ns(server->clock);
 	if (write(server->barrier.out, "", 1) != 1)
 		return -EPIPE;
-	ret = standby_wait_readable(server->barrier.in, server->signal_fd);
+	ret = wait_readable(server->barrier.in, server->signal_fd);
 	if (ret == 0 && read(server->barrier.in, &byte, 1) != 1)
 		ret = -EPIPE;
 	if (ret < 0)
@@ -181,7 +182,7 @@ static enum link_status pass_line(
 	return link_wait_until(link, server->line_free_ns);
 }
 
-/* Waits until the device takes a request: for the line, for the device's pause, then for faults. */
+/* Waits until the device takes a request: for the line, the device's pause, and then the faults. */
 static enum link_status take_request(
 	struct server *server, struct link *link, const struct serprog_request *request)
 {
@@ -293,7 +294,7 @@ static bool leaves_with_the_next(const struct server *server, const struct link 
 static enum link_status give_reply(struct server *server, struct link *link, const uint8_t *reply,
 	size_t len, uint64_t *sent_ns)
 {
-	if (len == 0) { /* there is no reply, which takes no time */
+	if (len == 0) { /* the device stays silent, so the link takes no time */
 		*sent_ns = clock_now_ns(server->clock);
 		return link_release(link);
 	}
@@ -443,7 +444,7 @@ int server_run(struct server *server, unsigned int client_count)
 	int ret = 0;
 
 	server->clock->stop_fd = server->signal_fd;
-	/* The kernel begins to stamp some time after this call, so it precedes the first client. */
+	/* The kernel begins to stamp bytes only some time after this call, so call it now. */
 	if (server->clock->source == CLOCK_SOURCE_MONOTONIC)
 		arrival_enable(server->listener->fd);
 	for (unsigned int i = 0; ret == 0 && (client_count == 0 || i < client_count); i++) {

@@ -12,8 +12,8 @@
 #include "record/events.h"
 
 /*
- * The rest of the command line, sent to a running server. The work that is the same for every chip
- * can then be done, and kept in a snapshot of the machine, before the chip is known.
+ * The rest of the command line, sent to a running server. So the work that is the same for every
+ * chip can be done, and kept in a snapshot of the machine, before the chip is known.
  */
 
 /* Pipes to the process that started the server: the server writes to @out and reads from @in. */
@@ -39,12 +39,6 @@ struct standby_words {
  */
 int standby_wait(const struct fd_pair *fds, int signal_fd, struct standby_words *words);
 
-/*
- * Blocks until @fd or @signal_fd can be read. Returns -ECANCELED if @signal_fd can, or another
- * negative errno on failure.
- */
-int standby_wait_readable(int fd, int signal_fd);
-
 struct server {
 	struct device *device;
 	struct clock *clock;
@@ -59,14 +53,14 @@ struct server {
 	uint64_t empty_ns;       /* the last time at which no client was there */
 	uint64_t wake_ns_max;    /* for struct link */
 	bool wake_suffices;      /* for struct patience */
-	bool held_up;            /* a request of any client was held up */
+	bool held_up;            /* struct patience held up a request of some client */
 	uint64_t reply_count;    /* the replies over a link that takes time, to all clients */
 	uint64_t replied_ns;     /* when the last reply left; the next transfer begins no earlier */
 	uint64_t line_free_ns;   /* when the line has carried all requests so far */
 	/* The number of events, of all clients, at which the server hangs up on its client */
 	size_t records_max;
-	size_t refused_requests;      /* this client's */
-	size_t idle_requests;         /* this client's in a row that were not for the part */
+	size_t refused_requests;      /* the refused requests of this client */
+	size_t idle_requests;         /* its last requests in a row that were not for the part */
 	bool gave_up;                 /* this client reached a bound */
 	bool cut_off;                 /* a signal came while a client was there */
 	enum start_state start_state; /* the state in which the first client finds the part */

@@ -18,7 +18,7 @@
 
 struct json_line {
 	FILE *out;  /* NULL: the line stays in @bytes, and must fit */
-	char comma; /* before the next key or item; 0: no comma before the first */
+	char comma; /* a comma if the next key or item needs one before it; else 0 */
 	size_t len;
 	char bytes[JSON_LINE_BYTES_MAX];
 };

@@ -18,7 +18,7 @@
 #define OPERATION_BYTES_MAX (SPIOP_HEADER_BYTES + CLIENT_COMMAND_BYTES_MAX)
 #define OPERATIONS_MAX 2
 
-/* The device has no reply to send now, so it reads at once, and send() does not block for long. */
+/* The device has no reply to send now, so it reads at once. So send() does not block for long. */
 static int send_all(int fd, const uint8_t *bytes, size_t len)
 {
 	while (len > 0) {

@@ -168,8 +168,8 @@ static int keep_realtime_right(void)
 }
 
 /*
- * Becomes that user and keeps only the right to real-time priority; does nothing if the user is 0.
- * Returns 0 or a negative errno.
+ * Switches to the user in @limits, and keeps only the right to real-time priority. Does nothing if
+ * the user is 0. Returns 0 or a negative errno.
  */
 static int limits_take_user(const struct limits *limits)
 {
@@ -245,7 +245,7 @@ static int limits_leave_keyring(void)
 #define MESSAGE_BYTES 160
 #define FD_MAX 1023
 
-static void say(int fd, const char *message)
+static void send_message(int fd, const char *message)
 {
 	if (send(fd, message, strlen(message), MSG_NOSIGNAL) < 0)
 		_exit(1);
@@ -275,7 +275,7 @@ static void become(int fd, const struct limits *limits, char *const words[])
 	if (ret == 0)
 		ret = filter_install(has_32_bits(words[0]));
 	if (ret == 0) {
-		say(fd, "ready");
+		send_message(fd, "ready");
 		if (recv(fd, &answer, 1, 0) <= 0)
 			_exit(1);
 		/* NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): that is its purpose */
@@ -283,7 +283,7 @@ static void become(int fd, const struct limits *limits, char *const words[])
 		ret = -errno;
 	}
 	snprintf(message, sizeof(message), "failed %d", -ret);
-	say(fd, message);
+	send_message(fd, message);
 	_exit(127);
 }
 
@@ -322,7 +322,7 @@ static void report(int fd, int status, const struct rusage *usage, unsigned int 
 		(unsigned long long)to_us(&usage->ru_utime),
 		(unsigned long long)to_us(&usage->ru_stime), usage->ru_nvcsw, usage->ru_nivcsw,
 		left);
-	say(fd, message);
+	send_message(fd, message);
 }
 
 static void end_if_hung_up(int number, siginfo_t *info, void *context)

@@ -81,7 +81,7 @@ static struct cost cost_now(void)
 	return cost;
 }
 
-/* Writes when the readings began and ended: the rig looks up how the host kept up meanwhile. */
+/* Writes when the readings began and ended, so that the rig can check if the host kept up. */
 static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_ns)
 {
 	json_signed(line, "began_ns", began_ns);

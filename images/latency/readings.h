@@ -38,7 +38,7 @@ bool facts_keeps(const char *line);
  */
 int64_t ticks_count(FILE *interrupts, int64_t cpu);
 
-/* Returns that number for this machine. */
+/* Returns the same for this machine, or -1. */
 int64_t ticks_now(int64_t cpu);
 
 #define QUANTILES 101

@@ -4,7 +4,7 @@
  *
  *   -p NAME:PARAMETERS -c CHIP [-l LAYOUT -i REGION] [-r FILE | -w FILE | -v FILE | -E] [-N]
  *   --signals RATE[,alrm|chld|usr1][,restart]   signals a second while the library works
- *   --threads N                                 other threads meanwhile
+ *   --threads N                                 other threads while the library works
  *   --delay ADDRESS --ask LENGTH[,LENGTH...]    calls of the delay function after the job; ADDRESS
  *                                               is its address in the library's file
  *   --across LENGTH                             ACROSS_CALLS calls of the delay function across a
@@ -45,7 +45,7 @@ struct noise {
 	pthread_t thread[NOISE_THREADS_MAX];
 	unsigned int threads;
 	atomic_bool stop;
-	atomic_ullong turns; /* the turns of all threads; in each, a thread computes and sleeps */
+	atomic_ullong turns; /* the number of times that any thread computed and slept */
 };
 
 /*
