@@ -20,7 +20,7 @@ from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
 from delayrig.features.repro.look import Look
 from delayrig.model.cell import REGION_KIB, WATCHING, Cell, Job, Programmer
-from delayrig.model.corner import FORMS
+from delayrig.model.corner import BUSY_FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results
@@ -44,7 +44,7 @@ from delayrig.subjects.delay_function import DelayOptions
 
 VALUES = {
     "chip": ("NAME", f"Chip of `rig/rig chips`.  [default: {CHIP}]"),
-    "corner": ("CORNER", f"Busy times of the chip: {', '.join(FORMS)}.  [default: {CORNER}]"),
+    "corner": ("CORNER", f"Busy times of the chip: {', '.join(BUSY_FORMS)}.  [default: {CORNER}]"),
     "mips": (
         "MIPS",
         "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
