@@ -74,6 +74,14 @@ VALUES = {
 }
 
 
+def _refuse_format(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise click.UsageError(
+            f"No such option '--format'. Give --out OUT; then `rig/rig export OUT --format {given}`"
+            " writes the results in that format."
+        )
+
+
 @click.command(NAME, cls=cli.RigCommand)
 @click.argument("flashrom", type=SUBJECT)
 @cli.gathered("flags", Flags, *(flag_option(name, *about) for name, about in VALUES.items()))
@@ -90,6 +98,7 @@ VALUES = {
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
 @cli.delay_options
+@click.option("--format", hidden=True, expose_value=False, callback=_refuse_format)
 @tables_or_json
 def try_flashrom(
     flashrom: str,
