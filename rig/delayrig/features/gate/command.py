@@ -346,10 +346,11 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     check_connect(options.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
-    folder = (options.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
+    folder = options.out or default_out("gate")
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
+    folder = folder.absolute()
     candidate = replace(
         choice.request(plan, folder, seed=seed, argv=recording.own_words(), jobs=options.jobs),
         cells=cells,

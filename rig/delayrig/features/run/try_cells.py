@@ -39,7 +39,7 @@ from delayrig.plan.request import Request, choose_cells_of
 from delayrig.present.comparison import print_beside
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import UNWATCHED, print_results
-from delayrig.run.out_folder import check_out, default_out
+from delayrig.run.out_folder import checked_out
 from delayrig.subjects.delay_function import DelayOptions
 
 VALUES = {
@@ -135,8 +135,7 @@ def try_flashrom(
         note(f"{len(request.cells)} cells")
         return
     single = len(request.cells) == 1
-    folder = (out or default_out(NAME)).absolute()
-    check_out(folder, request.cells)
+    folder = checked_out(out, request.cells, by_default=NAME).absolute()
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
         sys.exit(_show_one(request, kept=bool(keep or out)))

@@ -74,9 +74,8 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     Exits 0 if all are the same, 4 if that is unknown, 99 if a cell differs; its first differing
     event is printed.
     """
-    folder = out or default_out("determinism")
     first = repeat_folder(Path(), 0).name
-    request, paths = own_request(str(SHAPES), folder, seed=seed, jobs=jobs, leaves=first)
+    request, paths = own_request(str(SHAPES), out, seed=seed, jobs=jobs, leaves=first)
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
@@ -138,7 +137,7 @@ def known_bad(
     subjects = () if plan == PLAN else subjects_of(names)
     request, paths = own_request(
         plan,
-        out or default_out(PLAN),
+        out,
         seed=seed,
         jobs=jobs,
         subjects=subjects,
@@ -176,8 +175,9 @@ def benchmark_of_cells(
 
     Other work on this host makes wall times longer; compare CPU times and ratios then.
     """
-    folder = out or default_out("benchmark")
-    request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
+    request, paths = own_request(
+        plan, out, by_default="benchmark", jobs=jobs, patterns=patterns, leaves=FIRST
+    )
     console = make_console()
     with terminal.ManyRuns(progress_console()) as progress:
         found = until_interrupted(
