@@ -38,7 +38,7 @@ void chip_init(
 	chip->family = families[part->family];
 	chip->corner = *corner;
 	chip->noise_seed = corner->seed;
-	chip->power.told = true;
+	chip->power.reported = true;
 	array_init(&chip->array, part->size_bytes, bytes, map);
 	uses_init(&chip->uses, part, map + array_map_bytes(part->size_bytes));
 	chip->family->init(chip);
@@ -92,7 +92,7 @@ static void lose(struct chip *chip, uint64_t at_ns)
 	chip->wire.is_silent = chip->wire.command_len > 0;
 	chip->power.off = true;
 	chip->power.at_ns = at_ns;
-	chip->power.told = false;
+	chip->power.reported = false;
 }
 
 void chip_power_off(struct chip *chip, uint64_t at_ns)
@@ -151,7 +151,7 @@ void chip_plan_power_cut(struct chip *chip, const struct power_cut *cut)
 	chip->power = (struct chip_power){
 		.cut = *cut,
 		.works_before = chip->work_count,
-		.told = true,
+		.reported = true,
 	};
 }
 
@@ -209,9 +209,9 @@ bool chip_is_off(struct chip *chip, struct chip_facts *facts)
 {
 	struct chip_power *power = &chip->power;
 
-	facts->lost_power = !power->told;
-	facts->lost_power_ns = power->told ? 0 : power->at_ns;
-	power->told = true;
+	facts->lost_power = !power->reported;
+	facts->lost_power_ns = power->reported ? 0 : power->at_ns;
+	power->reported = true;
 	if (power->off)
 		facts->name = "OFF";
 	return power->off;

@@ -146,7 +146,7 @@ struct chip_power {
 	uint64_t works_before; /* the number of busy times begun before the cut was planned */
 	bool planned;          /* the power is lost during the work in hand, at at_ns */
 	bool off;
-	bool told;              /* the facts of a command have reported the loss */
+	bool reported;          /* the facts of a command have reported the loss */
 	uint64_t ramp_until_ns; /* the supply rises until then; 0: at once */
 	uint64_t at_ns;
 };

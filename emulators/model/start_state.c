@@ -89,7 +89,7 @@ static void end_suspending(struct session *session)
 static void start_fresh(struct session *session)
 {
 	chip_power_cycle(session->chip, session->now_ns);
-	session->chip->power.told = true;
+	session->chip->power.reported = true;
 }
 
 static void start_ramp(struct session *session)
@@ -97,7 +97,7 @@ static void start_ramp(struct session *session)
 	struct chip_power *power = &session->chip->power;
 
 	chip_power_off(session->chip, session->now_ns);
-	power->told = true;
+	power->reported = true;
 	power->ramp_until_ns = session->now_ns + session->ramp_ms * NS_PER_MS;
 }
 

@@ -27,8 +27,8 @@ static uint32_t write_len_max(const struct part *part, const struct link_model *
 	uint32_t len;
 
 	if (part->spi)
-		return link->lengths_untold ? LINK_MODEL_LEN_MAX
-					    : value_or(link->write_len_max, LEN_MAX);
+		return link->any_length ? LINK_MODEL_LEN_MAX
+					: value_or(link->write_len_max, LEN_MAX);
 	room -= room > OPERATIONS_WRITEN_HEAD_BYTES ? OPERATIONS_WRITEN_HEAD_BYTES : room;
 	len = value_or(link->write_len_max, room);
 	return len < room ? len : room;
@@ -38,8 +38,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 {
 	return (struct serprog_limits){
 		.write_len_max = write_len_max(part, link),
-		.read_len_max = link->lengths_untold ? LINK_MODEL_LEN_MAX
-						     : value_or(link->read_len_max, LEN_MAX),
+		.read_len_max = link->any_length ? LINK_MODEL_LEN_MAX
+						 : value_or(link->read_len_max, LEN_MAX),
 	};
 }
 
@@ -129,7 +129,7 @@ static bool offers(const struct device *device, uint8_t op)
 		return delays || part->parallel;
 	case SERPROG_Q_WRNMAXLEN:
 	case SERPROG_Q_RDNMAXLEN: /* if the firmware has a limit */
-		return !device->options.link.lengths_untold;
+		return !device->options.link.any_length;
 	default:
 		return op < SERPROG_OP_COUNT;
 	}

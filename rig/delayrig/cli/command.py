@@ -17,7 +17,7 @@ import click
 
 from delayrig.base.bubblewrap import is_unconfined_by_default
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
-from delayrig.base.interruption import until_told_to_end
+from delayrig.base.interruption import until_signalled
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.scratch import NO_ROOM
 from delayrig.cli.verbosity import (
@@ -197,7 +197,7 @@ def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Resu
 def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
     """Returns the work's result; after a signal, prints what is `kept` and ends the program."""
     try:
-        return asyncio.run(until_told_to_end(work))
+        return asyncio.run(until_signalled(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
         make_console(stderr=True).print(f"interrupted; {kept}", markup=False)
         sys.exit(INTERRUPTED)

@@ -27,9 +27,9 @@ from delayrig.cli.verbosity import (
     Verbosity,
     make_console,
     note,
+    print_json,
     progress_console,
     tables_or_json,
-    tell_json,
     verbosity,
 )
 from delayrig.decision.decision import FILE_NAME, Decision, Limits
@@ -255,7 +255,7 @@ def _gate(options: _Options) -> ExitCode:
     early.keep_reached(paths.state / early.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
-    tell_json(decision)
+    print_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)

@@ -16,7 +16,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, number_option
-from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, answers, print_json, tables_or_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, plan_of
@@ -136,7 +136,7 @@ def show_cell(
             run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
         )
-        tell_json(read_results(request.out).cells[0])
+        print_json(read_results(request.out).cells[0])
         return code
     finally:
         if not kept:
@@ -238,7 +238,7 @@ def shrink(
     kept = f"what was tried is kept in {folder}"
     shrunk = cli.until_interrupted(work, kept=kept)
     found.write_text(plan_text(plan_of(shrunk.cell)))
-    tell_json(shrunk.cell)
+    print_json(shrunk.cell)
     show_shrunk(shrunk, found)
     sys.exit(ExitCode.UNSAFE)
 

@@ -14,7 +14,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.option_types import SUBJECT, flag_option, seed_option
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, note, print_json, tables_or_json
 from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
@@ -129,7 +129,7 @@ def try_flashrom(
     paths = find_paths()
     request = _request(flashrom, against, flags, seed, paths, canaries=canaries)
     if dry_run:
-        tell_json([cell.id for cell in request.cells])
+        print_json([cell.id for cell in request.cells])
         for cell in request.cells:
             click.echo(cell.id)
         note(f"{len(request.cells)} cells")
@@ -140,7 +140,7 @@ def try_flashrom(
     if single:
         sys.exit(_show_one(request, kept=bool(keep or out)))
     results = cli.run_shown(request, paths)
-    tell_json(results)
+    print_json(results)
     console = make_console()
     report = report_of_run(results)
     print_results(results, report.lines, console, out=str(folder))

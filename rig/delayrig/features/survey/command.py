@@ -11,7 +11,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, programmers_option, unconfined_option
 from delayrig.cli.option_types import SUBJECT, plan_option, seed_option
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
 from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
@@ -92,7 +92,7 @@ def survey(
 
     write_atomically(run_folder / "survey.html", survey_page(found))
     write_atomically(run_folder / "survey.svg", survey_chart(found).svg_file())
-    tell_json(found)
+    print_json(found)
     console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"
