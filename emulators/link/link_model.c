@@ -6,9 +6,8 @@
 
 #include "shared/noise.h"
 #include "shared/number.h"
+#include "shared/units.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_US UINT64_C(1000)
 #define BITS_PER_BYTE_ON_LINE 10
 #define US_MAX 1000000
 #define WORD_BYTES_MAX 40

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "device.h"
+#include "shared/units.h"
 
 #include <string.h>
-
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_US UINT64_C(1000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
 

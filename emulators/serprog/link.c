@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,11 +18,10 @@
  * loopback interface within the sender's own call. Stamps are by the wall clock, so it is compared
  * with CLOCK_MONOTONIC after each read.
  */
-#define NS_PER_S INT64_C(1000000000)
 
 static int64_t to_ns(const struct timespec *time)
 {
-	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+	return (int64_t)time->tv_sec * (int64_t)NS_PER_S + time->tv_nsec;
 }
 
 bool arrival_enable(int fd)
@@ -86,8 +86,6 @@ ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival)
 		take_stamp(&message, arrival);
 	return got;
 }
-
-#define NS_PER_MS UINT64_C(1000000)
 
 /*
  * More than the time from the kernel's stamp until a read can find the bytes: 0.1 us, or the time
