@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "shared/number.h"
+#include "shared/units.h"
 
-#define NS_PER_US UINT64_C(1000)
-#define NS_PER_MS UINT64_C(1000000)
 #define SCRIPT_MS_MAX UINT64_C(86400000)
 #define LINE_BYTES_MAX 128
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "shared/arguments.h"
-
-#define NS_PER_US UINT64_C(1000)
+#include "shared/units.h"
 
 static int parse_speeds(const char *text, void *field)
 {

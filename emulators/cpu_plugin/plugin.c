@@ -16,9 +16,9 @@
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "service.h"
+#include "shared/units.h"
 
 #define COUNT_END (UINT64_C(1) << 30)
-#define NS_PER_US UINT64_C(1000)
 #define TIMER_SLACK_NS 1
 #define SCRIPT_BYTES_MAX (1 << 20)
 

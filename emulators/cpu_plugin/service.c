@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "service.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +15,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-#define NS_PER_S UINT64_C(1000000000)
 
 uint64_t core_now_ns(void)
 {
@@ -82,7 +81,6 @@ uint64_t core_resume(struct core *core)
 	return quantum;
 }
 
-#define NS_PER_MS UINT64_C(1000000)
 #define TRACE_BUFFER_BYTES ((size_t)256 * 1024)
 #define DATAGRAM_BYTES_MAX 128
 #define OWNER_ONLY 0600

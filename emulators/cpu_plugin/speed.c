@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "shared/number.h"
+#include "shared/units.h"
 
 #define KIPS_PER_MIPS 1000u
-#define NS_PER_MS UINT64_C(1000000) /* a speed of 1 kips is one instruction a millisecond */
 
 int speed_parse(const char *text, const char **end, uint32_t *speed_kips)
 {
@@ -30,6 +30,7 @@ int speed_parse(const char *text, const char **end, uint32_t *speed_kips)
 	return 0;
 }
 
+/* A speed of 1 kips is one instruction a millisecond. */
 uint64_t speed_cost_ns(uint32_t speed_kips, uint64_t instructions)
 {
 	return (instructions * NS_PER_MS + speed_kips - 1) / speed_kips;

@@ -2,9 +2,9 @@
 #include "service.h"
 
 #include "shared/json_line.h"
+#include "shared/units.h"
 
 #define SCHEMA 1
-#define NS_PER_MS 1e6
 #define OFF_PERCENT_MAX 2
 #define PERCENT 100
 
@@ -92,7 +92,7 @@ static void put_speed(struct json_line *line, const char *key, uint64_t instruct
 
 	if (ns > 0)
 		snprintf(digits, sizeof(digits), "%.0f",
-			(double)instructions * NS_PER_MS / (double)ns);
+			(double)instructions * (double)NS_PER_MS / (double)ns);
 	json_key(line, key);
 	json_value(line, digits);
 }

@@ -11,9 +11,8 @@
 
 #include "cpu_plugin/qemu_plugin_api.h"
 #include "options.h"
+#include "shared/units.h"
 #include "watch.h"
-
-#define NS_PER_S INT64_C(1000000000)
 
 /* Callbacks without user data have no other way to the state. */
 static struct watch *watch;
@@ -36,7 +35,7 @@ static int64_t monotonic_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
+	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
 }
 
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "watch.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 
 #define INSN_BYTES_MAX 16
 #define ENDED_MAX 16
-#define NS_PER_S UINT64_C(1000000000)
 #define TIME_MAX (UINT64_C(1) << 31) /* values from here on are taken for negative numbers */
 
 /* An instrumented place. It lives as long as QEMU, which may keep the translated block. */

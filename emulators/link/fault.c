@@ -7,8 +7,8 @@
 
 #include "shared/noise.h"
 #include "shared/number.h"
+#include "shared/units.h"
 
-#define NS_PER_US UINT64_C(1000)
 #define HOLD_US_MAX UINT64_C(86400000000) /* a day */
 #define IN "in:"
 #define PROBABILITY "p="

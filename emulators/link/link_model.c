@@ -6,9 +6,8 @@
 
 #include "shared/noise.h"
 #include "shared/number.h"
+#include "shared/units.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_US UINT64_C(1000)
 #define BITS_PER_BYTE_ON_LINE 10
 #define US_MAX 1000000
 #define WORD_BYTES_MAX 40
@@ -55,7 +54,7 @@
  * ACK is in the USB buffer before chip select rises; no source says how long before.
  */
 #define USB_STREAMER                                                                               \
-	FULL_SPEED, .serial_buffer_bytes = 65535, .lengths_untold = true, .buses = BUS_SPI,        \
+	FULL_SPEED, .serial_buffer_bytes = 65535, .any_length = true, .buses = BUS_SPI,            \
 		.quirks.cs_late_us = 1
 
 const struct link_preset link_presets[] = {
@@ -72,7 +71,7 @@ const struct link_preset link_presets[] = {
 		{FULL_SPEED, .write_len_max = 256, .read_len_max = 256, .buses = BUS_SPI,
 			.quirks.ack_bytes = 128, .quirks.no_pin_state = 1}},
 	{"serprog-due", "serprog.cpp: full speed USB, without S_PIN_STATE",
-		{FULL_SPEED, .serial_buffer_bytes = 256, .lengths_untold = true, .buses = BUS_SPI,
+		{FULL_SPEED, .serial_buffer_bytes = 256, .any_length = true, .buses = BUS_SPI,
 			.quirks.no_pin_state = 1}},
 	{"stm32-vserprog-lpc", "vserprog.c: delays in whole ms, answers when they are run",
 		{FULL_SPEED, .opbuf_bytes = 200, .read_len_max = 60, .native_delay = true,

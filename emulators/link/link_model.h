@@ -51,9 +51,9 @@ struct link_model {
 	uint32_t opbuf_bytes;
 	uint32_t write_len_max;
 	uint32_t read_len_max;
-	bool lengths_untold; /* it takes any length, and has no query for a limit */
-	bool native_delay;   /* it runs delays (O_DELAY) itself */
-	uint8_t buses;       /* the buses of the firmware, as in Q_BUSTYPE; 0: any */
+	bool any_length;   /* it has no limit of lengths, and no query for one */
+	bool native_delay; /* it runs delays (O_DELAY) itself */
+	uint8_t buses;     /* the buses of the firmware, as in Q_BUSTYPE; 0: any */
 	struct device_quirks quirks;
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shared/units.h"
 #include "spi_command.h"
 
 enum opcode {
@@ -17,7 +18,6 @@ enum opcode {
 };
 
 #define ADDRESS_BYTES_MAX 4
-#define NS_PER_MS UINT64_C(1000000)
 
 /* An earlier client, whose commands at @now_ns leave the part in the start state. */
 struct session {

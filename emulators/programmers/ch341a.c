@@ -11,6 +11,7 @@
  * instructions in 2.25 us, measured).
  */
 #include "front.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,7 +36,6 @@
 
 #define INSTRUCTION_NS UINT64_C(750)
 #define BYTE_NS UINT64_C(5714) /* 8 clocks at 1.4 MHz */
-#define NS_PER_US UINT64_C(1000)
 
 /* A packet for the host, and the time from which it can be read. */
 struct reply {
@@ -136,16 +136,6 @@ static void do_packet(struct ch341a *self, struct bus *bus, const uint8_t *packe
 		do_pins(self, bus, packet + 1, packet_len(len) - 1);
 }
 
-/*
- * Advances free_ns to @now_ns, or to the last access on the bus if that is later: a USB reset
- * clears free_ns, but commands from before the reset may end after @now_ns.
- */
-static void catch_up(struct ch341a *self, struct bus *bus, uint64_t now_ns)
-{
-	self->free_ns = front_later(self->free_ns, front_later(now_ns, bus ? bus->last_ns : 0));
-	set_pins(self, bus);
-}
-
 static int write_bulk(
 	void *state, struct bus *bus, uint64_t now_ns, const uint8_t *bytes, size_t len)
 {
@@ -156,7 +146,8 @@ static int write_bulk(
 		return -EMSGSIZE;
 	if (replies > REPLIES_MAX - self->reply_count)
 		return -EAGAIN;
-	catch_up(self, bus, now_ns);
+	self->free_ns = front_next_ns(self->free_ns, bus, now_ns);
+	set_pins(self, bus);
 	for (size_t at = 0; at < len; at += PACKET_BYTES)
 		do_packet(self, bus, bytes + at, len - at);
 	return 0;

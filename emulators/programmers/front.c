@@ -22,6 +22,11 @@ const struct front *front_find(const char *name)
 	return NULL;
 }
 
+uint64_t front_next_ns(uint64_t free_ns, const struct bus *bus, uint64_t now_ns)
+{
+	return front_later(free_ns, front_later(now_ns, bus ? bus->last_ns : 0));
+}
+
 uint8_t front_reversed(uint8_t value)
 {
 	uint8_t result = 0;

@@ -115,6 +115,13 @@ static inline uint64_t front_later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
+/*
+ * Returns the time of the next access of a front that is free from @free_ns on: not before @now_ns
+ * nor the last access on the bus. A USB reset clears @free_ns, but commands from before the reset
+ * may end after @now_ns.
+ */
+uint64_t front_next_ns(uint64_t free_ns, const struct bus *bus, uint64_t now_ns);
+
 /* Returns the byte with its bits in reverse order. */
 uint8_t front_reversed(uint8_t value);
 

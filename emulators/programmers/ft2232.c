@@ -13,6 +13,7 @@
  * datasheet (descriptors, buffers of 4 KiB).
  */
 #include "front.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,7 +69,6 @@
 #define DATA_BYTES (PACKET_BYTES - STATUS_BYTES)
 static const uint8_t status_bytes[STATUS_BYTES] = {0x32, 0x60};
 
-#define NS_PER_MS UINT64_C(1000000)
 #define LATENCY_MS 16
 #define BITS_PER_BYTE UINT64_C(8)
 #define FAST_MHZ 60
@@ -122,13 +122,9 @@ static void set_pins(const struct ft2232 *self, struct bus *bus)
 		(pins(self) & CHIP_SELECT ? bus_deselect : bus_select)(bus, self->free_ns);
 }
 
-/*
- * Advances free_ns to @now_ns, or to the last access on the bus if that is later: a USB reset
- * clears free_ns, but commands from before the reset may end after @now_ns.
- */
 static void catch_up(struct ft2232 *self, struct bus *bus, uint64_t now_ns)
 {
-	self->free_ns = front_later(self->free_ns, front_later(now_ns, bus ? bus->last_ns : 0));
+	self->free_ns = front_next_ns(self->free_ns, bus, now_ns);
 	set_pins(self, bus);
 }
 

@@ -150,7 +150,7 @@ static void poll_part(struct bus *bus, uint64_t now_ns)
 }
 
 /* Brings the registers up to @now_ns. */
-static void catch_up(struct bus *bus, uint64_t now_ns)
+static void update_registers(struct bus *bus, uint64_t now_ns)
 {
 	struct ich9 *ich9 = ich9_of(bus);
 
@@ -300,7 +300,7 @@ static void write_spi(struct bus *bus, const struct front_access *access, uint64
 
 	if (!bus)
 		return;
-	catch_up(bus, access->now_ns);
+	update_registers(bus, access->now_ns);
 	for (unsigned int i = 0; i < access->size_bytes && access->offset + i < SPI_BYTES; i++) {
 		const uint64_t at = access->offset + i;
 		const uint8_t byte = (uint8_t)(value >> 8 * i);
@@ -332,7 +332,7 @@ static uint64_t read_spi(struct bus *bus, const struct front_access *access)
 
 	if (!bus)
 		return 0;
-	catch_up(bus, access->now_ns);
+	update_registers(bus, access->now_ns);
 	for (unsigned int i = 0; i < access->size_bytes && access->offset + i < SPI_BYTES; i++)
 		value |= (uint64_t)read_byte(bus, access->offset + i) << 8 * i;
 	return value;

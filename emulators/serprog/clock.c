@@ -14,8 +14,8 @@
 
 #include "listener.h"
 #include "serprog/counter.h"
+#include "shared/units.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define STEP_READINGS 1000
 
 static uint64_t read_monotonic_ns(void)

@@ -16,12 +16,12 @@
 
 #include <stdint.h>
 
-#define COUNTER_NS_PER_S UINT64_C(1000000000)
+#include "shared/units.h"
 
 /* Rounds down. Does not overflow for rates up to 18 GHz. */
 static inline uint64_t counter_to_ns(uint64_t count, uint64_t rate_hz)
 {
-	return count / rate_hz * COUNTER_NS_PER_S + count % rate_hz * COUNTER_NS_PER_S / rate_hz;
+	return count / rate_hz * NS_PER_S + count % rate_hz * NS_PER_S / rate_hz;
 }
 
 /* The fences keep a reading from moving before the system call that it is meant to follow. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "device.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define NS_PER_US UINT64_C(1000)
 
 uint64_t operations_delay_ns(const struct device_quirks *quirks, uint32_t us)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "device.h"
+#include "shared/units.h"
 
 #include <string.h>
-
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_US UINT64_C(1000)
 
 #define SERIAL_BUFFER_BYTES 0xFFFF
 
@@ -27,8 +25,8 @@ static uint32_t write_len_max(const struct part *part, const struct link_model *
 	uint32_t len;
 
 	if (part->spi)
-		return link->lengths_untold ? LINK_MODEL_LEN_MAX
-					    : value_or(link->write_len_max, LEN_MAX);
+		return link->any_length ? LINK_MODEL_LEN_MAX
+					: value_or(link->write_len_max, LEN_MAX);
 	room -= room > OPERATIONS_WRITEN_HEAD_BYTES ? OPERATIONS_WRITEN_HEAD_BYTES : room;
 	len = value_or(link->write_len_max, room);
 	return len < room ? len : room;
@@ -38,8 +36,8 @@ struct serprog_limits device_limits(const struct part *part, const struct link_m
 {
 	return (struct serprog_limits){
 		.write_len_max = write_len_max(part, link),
-		.read_len_max = link->lengths_untold ? LINK_MODEL_LEN_MAX
-						     : value_or(link->read_len_max, LEN_MAX),
+		.read_len_max = link->any_length ? LINK_MODEL_LEN_MAX
+						 : value_or(link->read_len_max, LEN_MAX),
 	};
 }
 
@@ -129,7 +127,7 @@ static bool offers(const struct device *device, uint8_t op)
 		return delays || part->parallel;
 	case SERPROG_Q_WRNMAXLEN:
 	case SERPROG_Q_RDNMAXLEN: /* if the firmware has a limit */
-		return !device->options.link.lengths_untold;
+		return !device->options.link.any_length;
 	default:
 		return op < SERPROG_OP_COUNT;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,11 +18,10 @@
  * loopback interface it does so within the sender's call. A stamp has the time of the wall clock,
  * so the wall clock is compared with CLOCK_MONOTONIC after each read.
  */
-#define NS_PER_S INT64_C(1000000000)
 
 static int64_t to_ns(const struct timespec *time)
 {
-	return (int64_t)time->tv_sec * NS_PER_S + time->tv_nsec;
+	return (int64_t)time->tv_sec * (int64_t)NS_PER_S + time->tv_nsec;
 }
 
 bool arrival_enable(int fd)
@@ -86,8 +86,6 @@ ssize_t arrival_read(int fd, void *bytes, size_t size, struct arrival *arrival)
 		take_stamp(&message, arrival);
 	return got;
 }
-
-#define NS_PER_MS UINT64_C(1000000)
 
 /*
  * An upper bound of the time from the kernel's stamp until a read can find the bytes, which is 0.1

@@ -8,12 +8,10 @@
  * a short sleep.
  */
 #include "floor.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <time.h>
-
-#define NS_PER_US UINT64_C(1000)
-#define NS_PER_S UINT64_C(1000000000)
 
 static uint64_t now_ns(void)
 {

@@ -6,6 +6,7 @@
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
 
 /** A source of time and delays. It is always an argument, so tests can pass their own. */
 struct clock {

@@ -15,7 +15,6 @@
 #include "model/parallel.h"
 #include "text.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define WRITE_BYTES_MAX 4096
 #define READ_BYTES_MAX 65536
 

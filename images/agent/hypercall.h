@@ -15,9 +15,7 @@
 #include <stdint.h>
 
 #include "window.h"
-
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
+#include "shared/units.h"
 
 /*
  * Returns the agent's clock in ns; each agent's main file defines it. Under icount it is QEMU's

@@ -18,7 +18,6 @@
 #include <time.h>
 
 #define LIBRARY "/libflashrom.so.1"
-#define NS_PER_S 1000000000
 #define BEFORE_FULL_SECOND_NS 10000000
 
 /* A delay function with fewer or narrower arguments ignores the rest. */
@@ -154,9 +153,9 @@ static void sleep_to_full_second(clockid_t clock)
 	struct timespec now, left = {0, 0};
 
 	clock_gettime(clock, &now);
-	left.tv_nsec = NS_PER_S - BEFORE_FULL_SECOND_NS - now.tv_nsec;
+	left.tv_nsec = (long)NS_PER_S - BEFORE_FULL_SECOND_NS - now.tv_nsec;
 	if (left.tv_nsec < 0)
-		left.tv_nsec += NS_PER_S;
+		left.tv_nsec += (long)NS_PER_S;
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
 		;
 }

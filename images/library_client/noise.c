@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE /* CPU_XOR(), sched_setaffinity() */
 #include "options.h"
+#include "shared/units.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 
-#define NS_PER_S 1000000000ull
-#define NS_PER_MS 1000000ull
 /* A thread computes a tenth of the time. More would leave QEMU no idle time to skip. */
 #define COMPUTE_NS NS_PER_MS
 #define SLEEP_NS (9 * NS_PER_MS)

@@ -178,7 +178,7 @@ static struct device_options device_options(uint8_t options)
 
 	if (preset > 0)
 		link = link_presets[preset % link_preset_count].model;
-	link.lengths_untold = false;
+	link.any_length = false;
 	return (struct device_options){
 		.native_delay = options & OPTION_NATIVE_DELAY || link.native_delay,
 		.spi_wire_time = options & OPTION_SPI_WIRE_TIME,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from delayrig.base.durations import NS_PER_S
 from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.features.report.document import LIMIT_BYTES
@@ -23,7 +24,6 @@ from delayrig.model.workload import wrong_granules
 
 from .conftest import FinishedRun, launch
 
-NS_PER_S = 1_000_000_000
 WITHOUT_CALIBRATION = ("bundled", "debian:trixie")
 
 

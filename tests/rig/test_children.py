@@ -20,7 +20,7 @@ from delayrig.base.interruption import (
     end_children,
     pause,
     run_child,
-    until_told_to_end,
+    until_signalled,
 )
 from delayrig.base.paths import Paths
 from delayrig.lanes import header
@@ -61,7 +61,7 @@ def run_until_sigterm(script: str, begun: Path) -> None:
             group.create_task(asyncio.Event().wait())
 
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(until_told_to_end(work()))
+        asyncio.run(until_signalled(work()))
 
 
 @pytest.mark.parametrize("script", [STARTS_A_CHILD, IGNORES_SIGTERM])

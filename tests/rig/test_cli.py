@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from delayrig import __version__
 from delayrig.base.errors import BadInputError, ExitCode, RigFaultError
 from delayrig.cli.command import explained
-from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, print_json, verbosity
 from delayrig.features.selfcheck.benchmark import stages_of
 from delayrig.main import COMMANDS
 from delayrig.model.result import CellResult, Results, write_results
@@ -154,7 +154,7 @@ def outputs_of(*words: str) -> tuple[str, str]:
     @answers
     def command() -> None:
         note("a note")
-        tell_json({"answer": 42})
+        print_json({"answer": 42})
         click.echo(f"the answer, {verbosity().name}")
 
     add_verbosity(command)

@@ -168,7 +168,7 @@ def make_run(number: int = 0, **changes: Any) -> campaign.FaultRun:
         ({"end": End.HUNG}, ExitCode.UNSAFE),
         ({"end": End.SLOW}, ExitCode.INCONCLUSIVE),
         ({"end": End.LIED}, ExitCode.UNSAFE),
-        ({"emulator": campaign.EmulatorEnd.TOLD}, ExitCode.PASS),
+        ({"emulator": campaign.EmulatorEnd.TERMINATED}, ExitCode.PASS),
         ({"end": End.LIED, "emulator": campaign.EmulatorEnd.FAILED}, ExitCode.RIG_FAULT),
     ],
 )

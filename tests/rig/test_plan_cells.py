@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -141,7 +142,11 @@ def test_floor_needs_the_corner_zero_and_other_cells_refuse_it() -> None:
     (cell, _) = cells_of(HEAD + FLOOR + 'corner = ["zero"]\n')
     assert (cell.role, cell.corner, cell.expect) == (Role.FLOOR, "zero", Expect.PASS)
     for text in (FLOOR, GROUP + 'corner = ["zero"]\n'):
-        assert "key 'group[0].over.corner' is" in error_of(HEAD + text).message
+        error = error_of(HEAD + text)
+        assert "key 'group[0].over.corner' is" in error.message
+        assert "min, typ, max, draw:SEED, slow:FACTOR" in error.hint
+        (plan,) = re.findall(r"plan `(.*)`", error.hint)
+        assert any(group.role == Role.FLOOR for group in read_plan(find_plan(plan)).group)
 
 
 HAZARDS = 'hazards = ["none", "busy-siblings+link:baud=115200", "low-res-timers"]\n'

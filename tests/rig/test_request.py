@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.model.cell import Cell
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
@@ -160,6 +161,24 @@ def test_command_of_several_runs_refuses_a_folder_with_part_of_an_earlier_one(
     (tmp_path / existing).mkdir()
     assert "holds a run already" in refusal_of(*words, "--out", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [existing]
+
+
+@pytest.mark.parametrize(
+    ("words", "existing"),
+    [
+        (["try", "bundled"], FILE_NAME),
+        (["repro", "demonstration.bundled.62mips*"], FILE_NAME),
+        (["survey", "bundled"], FILE_NAME),
+        (["gate", "--baseline", "debian:trixie", "--candidate", "bundled"], GATE_FILE),
+    ],
+)
+def test_refused_folder_is_named_as_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], existing: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    Path("there", existing).touch()
+    assert "--out there: holds a run already" in refusal_of(*words, "--out", "there")
 
 
 @pytest.mark.parametrize(("spare", "refused"), [(-1, True), (0, False)])

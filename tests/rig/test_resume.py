@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.base.interruption import until_told_to_end, whole_in_thread
+from delayrig.base.interruption import until_signalled, whole_in_thread
 from delayrig.base.paths import Paths
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.lanes.scheduler import Grouping, Scheduler
@@ -204,24 +204,24 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
     assert report.cases[4].properties["retried_after"] == "it died"
 
 
-@pytest.mark.parametrize("is_told_to_end", [True, False])
-def test_fault_after_sigterm_is_an_interruption(is_told_to_end: bool) -> None:
+@pytest.mark.parametrize("is_signalled", [True, False])
+def test_fault_after_sigterm_is_an_interruption(is_signalled: bool) -> None:
     async def work() -> None:
-        if is_told_to_end:
+        if is_signalled:
             os.kill(os.getpid(), signal.SIGTERM)
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
         raise RuntimeError("the guest's monitor is gone")
 
-    with pytest.raises(asyncio.CancelledError if is_told_to_end else RuntimeError):
-        asyncio.run(until_told_to_end(work()))
+    with pytest.raises(asyncio.CancelledError if is_signalled else RuntimeError):
+        asyncio.run(until_signalled(work()))
 
 
 def test_uninterrupted_work_returns_its_result() -> None:
     async def work() -> int:
         return 7
 
-    assert asyncio.run(until_told_to_end(work())) == 7
+    assert asyncio.run(until_signalled(work())) == 7
 
 
 def test_interruption_waits_for_work_in_a_thread() -> None:

@@ -13,6 +13,7 @@ from delayrig.features.latency.host_place import EnergyMeter
 from delayrig.features.report.summary import headline
 from delayrig.features.survey.terminal import print_survey
 from delayrig.features.threshold.terminal import print_answer
+from delayrig.judge.judge import describe
 from delayrig.model.cell import Expect, Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
@@ -142,6 +143,16 @@ def test_convicted_control_is_listed_with_its_command() -> None:
     assert f"\ntoo_short {control.id}" in text
     assert f"again: {control.rerun}" in text
     assert "as they must be" not in text
+
+
+def test_reason_of_a_verdict_is_shown_unless_the_evidence_says_it() -> None:
+    image = make_evidence(Witness.IMAGE)
+    reason = "the subject failed with exit code 1: Probe failed."
+    failed = make_result(verdict=Verdict.OP_FAILED, reason=reason, evidence=[image])
+    text = printed_results(failed)
+    assert f"\nop_failed {failed.id}\n  {reason}\n  image witness: {describe(image)}\n" in text
+    corrupt = make_result(verdict=Verdict.CORRUPT, reason=describe(image), evidence=[image])
+    assert printed_results(corrupt).count(describe(image)) == 1
 
 
 def test_conviction_that_the_plan_expects_is_still_listed() -> None:

@@ -134,6 +134,7 @@ def test_impossible_speed_is_refused_with_its_neighbours() -> None:
         (["--region", "99999"], "--region is 99999"),
         (["--cores", "1", "--hazard", "busy-siblings"], "set --cores to 2 or more"),
         (["--hazard", "gremlins"], "unknown hazard 'gremlins'"),
+        (["--format", "junit"], "`rig/rig export OUT --format junit`"),
         (["--against", "bundled"], "--against bundled: is FLASHROM itself"),
         (["--against", "path:/nowhere"], "error: subject 'path:/nowhere'"),
     ],

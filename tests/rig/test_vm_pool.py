@@ -146,7 +146,7 @@ def test_guest_whose_logs_cannot_be_copied_is_ended(
         folders.append(guest.logs[0].parent)
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(PooledVm, "tell", no_room)
+    monkeypatch.setattr(PooledVm, "deliver", no_room)
     with pytest.raises(OSError, match="no room"):
         asyncio.run(at_once(VmPool(1), place, "slow"))
     assert Machine.running == 0

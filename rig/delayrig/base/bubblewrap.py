@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from delayrig.base.private_net import NO_NETWORK, new_net_words
+from delayrig.setup.command import last_line
 
 PROGRAM = "bwrap"
 UNCONFINED_VARIABLE = "FLASHROM_RIG_UNCONFINED"
@@ -97,6 +98,6 @@ def missing_confinement() -> str:
         return str(error)
     if done.returncode == 0:
         return ""
-    message = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+    message = last_line(done.stderr)
     what = NO_NETWORK if message.startswith(f"{words[0]}:") else "bubblewrap does not work"
     return f"{what}: {message}"

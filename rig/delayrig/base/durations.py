@@ -2,6 +2,7 @@
 """Units of time, and durations as text: in full to compare them, or rounded to read quickly."""
 
 NS_PER_US, NS_PER_MS, NS_PER_S = 1_000, 1_000_000, 1_000_000_000
+MS_PER_S = 1_000
 UNITS = {1: "ns", NS_PER_US: "us", NS_PER_MS: "ms", NS_PER_S: "s"}
 
 

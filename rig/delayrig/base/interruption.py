@@ -83,7 +83,7 @@ def answer_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-async def until_told_to_end(work: Coroutine[Any, Any, R]) -> R:
+async def until_signalled(work: Coroutine[Any, Any, R]) -> R:
     """Awaits the work and returns its result.
 
     After a signal to end, it cancels the work, waits until it has stopped and raises

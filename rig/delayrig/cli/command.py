@@ -17,7 +17,7 @@ import click
 
 from delayrig.base.bubblewrap import is_unconfined_by_default
 from delayrig.base.errors import ExitCode, RigError, RigFaultError
-from delayrig.base.interruption import until_told_to_end
+from delayrig.base.interruption import until_signalled
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.scratch import NO_ROOM
 from delayrig.cli.verbosity import (
@@ -34,7 +34,7 @@ from delayrig.model.result import FILE_NAME, Results
 from delayrig.plan.cluster import ClusterOptions
 from delayrig.plan.request import Request, choose_cells
 from delayrig.present.console import RunProgress, say
-from delayrig.run.out_folder import check_out
+from delayrig.run.out_folder import checked_out
 from delayrig.run.runner import run_request
 from delayrig.subjects.delay_function import DelayOptions
 
@@ -197,7 +197,7 @@ def run_shown(request: Request, paths: Paths, *, how_to_go_on: str = "") -> Resu
 def until_interrupted(work: Coroutine[Any, Any, R], *, kept: str) -> R:
     """Returns the work's result; after a signal, prints what is `kept` and ends the program."""
     try:
-        return asyncio.run(until_told_to_end(work))
+        return asyncio.run(until_signalled(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
         make_console(stderr=True).print(f"interrupted; {kept}", markup=False)
         sys.exit(INTERRUPTED)
@@ -210,8 +210,9 @@ def is_unconfined() -> bool:
 
 def own_request(
     plan: str,
-    out: Path,
+    out: Path | None,
     *,
+    by_default: str = "",
     seed: int = 1,
     jobs: int | None = None,
     patterns: Sequence[str] = (),
@@ -226,7 +227,8 @@ def own_request(
     """Returns the request of a command that always runs the same plan of the rig.
 
     `subjects`, if given, replace the plan's. A file `leaves` in `out` shows that an earlier run is
-    there, which only `resume` continues.
+    there, which only `resume` continues. Without `out` it uses a folder named after `by_default`,
+    or after the plan.
     """
     paths = find_paths()
     choice = choose_cells(
@@ -238,11 +240,12 @@ def own_request(
         lane=lane,
         programmers=programmers,
     )
-    if not resume:
-        check_out(out, choice.cells, name=leaves)
+    folder = checked_out(
+        out, choice.cells, by_default=by_default or plan, leaves=leaves, resume=resume
+    )
     jobs = jobs or len(os.sched_getaffinity(0))
     request = replace(
-        choice.request(plan, out.absolute(), seed=seed, argv=sys.argv[1:], jobs=jobs),
+        choice.request(plan, folder.absolute(), seed=seed, argv=sys.argv[1:], jobs=jobs),
         cluster=cluster,
         unconfined=is_unconfined(),
         delay=delay or DelayOptions(),

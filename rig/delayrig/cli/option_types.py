@@ -16,7 +16,7 @@ from delayrig.cli.verbosity import note
 from delayrig.hazards import KINDS, NONE
 from delayrig.model.cell import SEPARATOR, Job, Programmer
 from delayrig.model.chips import read_chips
-from delayrig.model.corner import FORMS
+from delayrig.model.corner import BUSY_FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
@@ -182,7 +182,7 @@ def add_tree_option(command: click.Command) -> None:
 
 FLAGS = {
     "chip": Word("chip", lambda: read_chips(find_paths().checkout), joined=","),
-    "corner": Word("corner", lambda: FORMS, joined=","),
+    "corner": Word("corner", lambda: BUSY_FORMS, joined=","),
     "machine": Word("machine", machine_names, joined=",", file=True),
     "hazard": Word("hazards", lambda: [NONE, *(kind.name for kind in KINDS)], joined=SEPARATOR),
     "job": Word("job", lambda: list(Job), joined=","),

@@ -116,7 +116,7 @@ def progress_console() -> Console:
 
 
 def answers(function: Callable[..., R]) -> Callable[..., R]:
-    """Adds `--json` to a command, which must also pass its answer to `tell_json`."""
+    """Adds `--json` to a command, which must also pass its answer to `print_json`."""
 
     @click.option("--json", "as_json", is_flag=True, help="As JSON, all times in nanoseconds.")
     @wraps(function)
@@ -134,7 +134,7 @@ def tables_or_json(function: Callable[..., R]) -> Callable[..., R]:
     return plain_text(answers(function))
 
 
-def tell_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Prints the answer as JSON, if `--json` is given."""
     stream = _answer_to.get()
     if stream is not None:

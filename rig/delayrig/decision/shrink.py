@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from delayrig.base.durations import MS_PER_S
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import NONE, cores_needed
 from delayrig.hazards.of_cell import shape_of
@@ -24,7 +25,6 @@ from delayrig.model.workload import region_of
 from delayrig.plan.schema import CORES_KNOWN, Plan, Point, Single
 
 NAME = "shrunk"
-MS_PER_S = 1000
 JOBS = (Job.PROBE, Job.DETECT, Job.READ, Job.ERASE, Job.VERIFY, Job.WRITE)
 """The jobs from the shortest to the longest."""
 REGIONS_KIB = (1, 4, 16, 64, 256)

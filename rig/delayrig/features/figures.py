@@ -18,7 +18,7 @@ from delayrig.base.atomic_file import json_document
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand
-from delayrig.cli.verbosity import answers, make_console, plain_text, tables_or_json, tell_json
+from delayrig.cli.verbosity import answers, make_console, plain_text, print_json, tables_or_json
 from delayrig.decision import two_runs
 from delayrig.features.history.command import opened_history
 from delayrig.features.history.recording import history_url
@@ -192,7 +192,7 @@ def times(run_folder: Path, beside: str) -> None:
     with the fewest transfers in the same guest. Each total stands beside that of another SUBJECT.
     """
     rows = time_rows(read_results(run_folder), beside=beside)
-    tell_json(rows)
+    print_json(rows)
     make_console().print(time_table(rows, beside=beside))
 
 
@@ -206,7 +206,7 @@ def waste(folder: Path) -> None:
     also by the call site of a delay: how long the part was not busy during it.
     """
     found = waste_of(read_watched(folder))
-    tell_json(found)
+    print_json(found)
     console = make_console()
     for each in waste_tables(found):
         console.print(each, "")
@@ -220,7 +220,7 @@ def waste(folder: Path) -> None:
 def parts(run_folder: Path) -> None:
     """Shows the outcomes of each flashrom of a run with each part, as a table for a README."""
     results = read_results(run_folder)
-    tell_json(part_rows(results))
+    print_json(part_rows(results))
     click.echo(markdown_table(results))
 
 

@@ -10,7 +10,7 @@ from delayrig.base.durations import UNITS
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, delay_options, say_making
 from delayrig.cli.option_types import SUBJECT
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.verbosity import answers, print_json
 from delayrig.hazards import KINDS, written
 from delayrig.model.chips import read_chips
 from delayrig.model.platform import Arch
@@ -50,7 +50,7 @@ NONE_FOUND = (
 def plans() -> None:
     """Lists the plans that come with the rig."""
     about = {name: read_plan(find_plan(name)).about for name in plan_names()}
-    tell_json([{"name": name, "about": text} for name, text in about.items()])
+    print_json([{"name": name, "about": text} for name, text in about.items()])
     for name, text in about.items():
         click.echo(f"{name:12} {text}")
 
@@ -61,7 +61,7 @@ def chips() -> None:
     """Lists the emulated chips, and the programmers by which each is reached."""
     known = list(read_chips(find_paths().checkout).values())
     reached = {chip.name: programmers_of(chip) for chip in known}
-    tell_json([{**msgspec.to_builtins(chip), "programmers": reached[chip.name]} for chip in known])
+    print_json([{**msgspec.to_builtins(chip), "programmers": reached[chip.name]} for chip in known])
     for chip in known:
         size = f"{chip.size_bytes >> 10:6} KiB"
         programmers = " ".join(reached[chip.name])
@@ -72,7 +72,7 @@ def chips() -> None:
 @answers
 def hazards() -> None:
     """Lists the hazards that act on a subject while it runs, and their names in plans."""
-    tell_json(
+    print_json(
         [{"word": written(kind), "concern": kind.concern, "about": kind.about} for kind in KINDS]
     )
     for line in hazard_lines():
@@ -90,7 +90,7 @@ def machines() -> None:
     """Lists the machines of the live lane, with the speed of each core here (MIPS)."""
     found = {name: find_machine(name) for name in machine_names()}
     speeds = {name: scaled_mips(m.core_mips, budget_mips()) for name, m in found.items()}
-    tell_json([{"name": n, "core_mips": speeds[n], "about": m.about} for n, m in found.items()])
+    print_json([{"name": n, "core_mips": speeds[n], "about": m.about} for n, m in found.items()])
     for name, machine in found.items():
         here = speeds[name]
         click.echo(f"{name:12} {':'.join(f'{mips:.3g}' for mips in here):44} {machine.about}")
@@ -117,12 +117,12 @@ def subjects(subject: str, arch: str, delay: DelayOptions) -> None:
     if subject:
         check_subject(subject, recipes, "SUBJECT")
         programs = list(_programs(subject, Arch(arch), recipes, paths))
-        tell_json([_facts(each, delay) for each in programs])
+        print_json([_facts(each, delay) for each in programs])
         for each in programs:
             for line in delay_lines(each, delay):
                 click.echo(line)
         return
-    tell_json(known_subjects(recipes))
+    print_json(known_subjects(recipes))
     for line in subject_lines():
         click.echo(line)
 

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from delayrig.base.durations import NS_PER_MS
+from delayrig.base.durations import MS_PER_S, NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import Concern, Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
@@ -18,7 +18,6 @@ from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
-MS_PER_S = 1000
 SLOWEST_PART = 0.25
 """The default fraction of its full speed that a core has at its lowest frequency."""
 SIBLING_PART = 0.6

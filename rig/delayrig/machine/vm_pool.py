@@ -118,7 +118,7 @@ class PooledVm:
         self._log_begins = {log: log.stat().st_size for log in self._log_begins}
         await self.machine.reset(self._states[snapshot], snapshot / RAM)
 
-    def tell(self, hardware: Hardware) -> None:
+    def deliver(self, hardware: Hardware) -> None:
         """Copies this cell's logs and delays to the files that a new machine would write."""
         for log, begin in self._log_begins.items():
             own = hardware.console.with_name(log.name)
@@ -137,7 +137,7 @@ class PooledVm:
         await asyncio.shield(self.machine.stop())
         try:
             if hardware is not None:
-                self.tell(hardware)
+                self.deliver(hardware)
         finally:
             self._folder.cleanup()
 
@@ -175,7 +175,7 @@ class VmPool:
         guest = await self._take(hardware, snapshot, cpu)
         try:
             yield guest
-            await asyncio.to_thread(guest.tell, hardware)
+            await asyncio.to_thread(guest.deliver, hardware)
         except BaseException:
             await guest.end(hardware)
             raise

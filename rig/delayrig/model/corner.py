@@ -4,7 +4,9 @@
 import re
 from enum import StrEnum
 
-FORMS = ("min", "typ", "max", "zero", "draw:SEED", "slow:FACTOR")
+BUSY_FORMS = ("min", "typ", "max", "draw:SEED", "slow:FACTOR")
+"""The corners of all cells except floors, which have the corner `zero`."""
+FORMS = (*BUSY_FORMS, "zero")
 SEED_MAX = 2**64 - 1
 FACTORS = range(2, 1001)
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from covertable import make as covering_array
 
+from delayrig.base.durations import MS_PER_S
 from delayrig.base.errors import BadInputError
 from delayrig.hazards import (
     NONE,
@@ -38,7 +39,6 @@ from delayrig.plan.schema import (
     own_subjects,
 )
 
-MS_PER_S = 1000
 DECIDING = ("machine", "cores", "timers", "load", "kernel", "hazards")
 """The dimensions that decide whether a combination is possible."""
 

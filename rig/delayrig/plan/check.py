@@ -24,7 +24,7 @@ from delayrig.hazards import (
 )
 from delayrig.model.cell import Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts, read_chips
-from delayrig.model.corner import FORMS, Corner, is_corner
+from delayrig.model.corner import BUSY_FORMS, FORMS, Corner, is_corner
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.shape import shift_for_mips, speeds_beside
@@ -263,8 +263,9 @@ class _Check:
             if (Role(owner.role) is Role.FLOOR) is not (corner == Corner.ZERO):
                 raise self._error(
                     f"'{key}.corner' is {corner!r} in a {owner.role} cell",
-                    hint="the corner 'zero' is for cells of role 'floor', and these need it: its"
-                    " parts are never busy, so they cannot show that a wait is too short",
+                    hint="parts of the corner 'zero' are never busy, so they show no wait that is"
+                    " too short: cells of role 'floor' need it, such as those of the plan"
+                    f" `write-time`; all others have one of {', '.join(BUSY_FORMS)}",
                 )
 
     def choice(self, kind: type[C], value: str, key: str) -> C:

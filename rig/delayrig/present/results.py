@@ -75,12 +75,16 @@ def _is_working_canary(cell: CellResult) -> bool:
 
 def _print_findings(cell: CellResult, console: Console) -> None:
     console.print(f"\n[{STYLES[cell.verdict]}]{cell.verdict}[/] {escape(cell.id)}")
-    if not cell.evidence:
-        console.print(f"  {escape(cell.reason)}")
-    for line in evidence_lines(cell):
+    for line in finding_lines(cell):
         console.print(f"  {escape(line)}")
     if not cell.is_expected:
         console.print(f"  {escape(again(cell.rerun))}", soft_wrap=True)
+
+
+def finding_lines(cell: CellResult) -> list[str]:
+    """Returns the reason of the verdict, unless the evidence says the same, and the evidence."""
+    is_said = cell.reason in ("", *map(describe, cell.evidence))
+    return [*([] if is_said else [cell.reason]), *evidence_lines(cell)]
 
 
 def evidence_lines(cell: CellResult) -> list[str]:

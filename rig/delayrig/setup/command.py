@@ -46,6 +46,11 @@ def disk_full(path: Path) -> SetupError:
     )
 
 
+def last_line(text: str) -> str:
+    """Returns the last line of a program's messages, which names its error."""
+    return (text.strip().splitlines() or ["it printed nothing"])[-1]
+
+
 def answer(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     """Returns the output of a short program; empty if it is missing or prints nothing."""
     try:

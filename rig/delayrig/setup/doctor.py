@@ -16,7 +16,7 @@ from pathlib import Path
 from delayrig.setup import security, stamp
 from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
 from delayrig.setup.arguments import named_archive
-from delayrig.setup.command import answer, succeeds
+from delayrig.setup.command import answer, last_line, succeeds
 from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
 from delayrig.setup.container import present_engines
 from delayrig.setup.distribution import Machine, refusal, this_release
@@ -141,8 +141,7 @@ def _check_libvirt(context: Context) -> Finding:
             return problem(why, f"{SET_UP}; {QEMU} may be broken")
     if done.returncode == 0:
         return ok(f"embedded driver works, version {done.stdout.strip()}")
-    errors = done.stderr.strip().splitlines() or ["no message"]
-    return problem(f"embedded driver does not open: {errors[-1]}", SET_UP)
+    return problem(f"embedded driver does not open: {last_line(done.stderr)}", SET_UP)
 
 
 def check_machine(context: Context) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from delayrig.setup.command import last_line
 from delayrig.setup.console import Context, Finding, note, ok, problem
 
 PROBE_S = 30
@@ -37,7 +38,7 @@ def _python(text: str) -> str:
     If it fails, returns the last line of its error output.
     """
     done = _run_python(text)
-    return done.stdout.strip() if done.returncode == 0 else _last_line(done.stderr)
+    return done.stdout.strip() if done.returncode == 0 else last_line(done.stderr)
 
 
 def _run_python(text: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
@@ -50,10 +51,6 @@ def _run_python(text: str, python: str = sys.executable) -> subprocess.Completed
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
-
-
-def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["it printed nothing"])[-1]
 
 
 def _check_user(_context: Context) -> Finding:
@@ -89,13 +86,13 @@ def _check_sandbox(context: Context) -> Finding:
         return note("not checked: QEMU or the Python environment is missing", "rig/rig setup")
     probe = _run_python(SANDBOX_PROBE, str(context.layout.python))
     if probe.returncode != 0:
-        return problem(f"not checked: {_last_line(probe.stderr)}", "rig/rig setup")
+        return problem(f"not checked: {last_line(probe.stderr)}", "rig/rig setup")
     sandbox = probe.stdout.strip()
     words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
     words += ["-monitor", "stdio"]
     done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)
     if done.returncode != 0:
-        error = _last_line(done.stderr.decode(errors="replace"))
+        error = last_line(done.stderr.decode(errors="replace"))
         return problem(f"QEMU does not start with it: {error}", "install a QEMU with seccomp")
     return ok(sandbox)
 

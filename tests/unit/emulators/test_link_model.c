@@ -94,7 +94,7 @@ static void presets_match_their_sources(void)
 	assert_int_equal(ftdi.read_len_max, (2000000 / 5 + 512) / 1024 * 1024);
 	assert_int_equal(uno.opbuf_bytes, 12);
 	assert_int_equal(stm32.serial_buffer_bytes, 0xFFFF);
-	assert_true(stm32.lengths_untold);
+	assert_true(stm32.any_length);
 	assert_false(stm32.native_delay);
 	/* RAM minus 320 bytes, the UART's receive buffer (a quarter) and its send buffer (1/32). */
 	assert_int_equal(shield.opbuf_bytes, 2048 - 320 - 2048 / 4 - 2048 / 32);

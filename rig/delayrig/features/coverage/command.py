@@ -8,7 +8,7 @@ import click
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand, say_making
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import CANDIDATE, baseline_rounds, rounds_of
@@ -33,7 +33,7 @@ def coverage(folder: Path) -> None:
             f"{folder}: no cell has call chains with addresses",
             hint="run it again with this rig, in guests, with a subject whose delays are found",
         )
-    tell_json(answer)
+    print_json(answer)
     print_coverage(answer.coverages, answer.changed, make_console())
 
 

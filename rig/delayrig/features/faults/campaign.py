@@ -52,7 +52,7 @@ FAULT_EVENT = b'{"ev":"fault",'
 class EmulatorEnd(StrEnum):
     ENDED = "ended"
     """The emulator ended by itself after its client had left."""
-    TOLD = "told to end"
+    TERMINATED = "told to end"
     """The emulator ended without an error on SIGTERM: no client ever came."""
     FAILED = "failed"
 
@@ -235,7 +235,7 @@ def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:
 
     If no client ever came, the emulator goes on, and gets SIGTERM.
     """
-    for end in (EmulatorEnd.ENDED, EmulatorEnd.TOLD):
+    for end in (EmulatorEnd.ENDED, EmulatorEnd.TERMINATED):
         with contextlib.suppress(TimeoutExpired):
             return end if process.wait(EMULATOR_END_S) == 0 else EmulatorEnd.FAILED
         process.send_signal(signal.SIGTERM)

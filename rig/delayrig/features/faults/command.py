@@ -11,7 +11,7 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.option_types import SUBJECT, number_option
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.verbosity import answers, print_json
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
 from delayrig.model.chips import read_chips
@@ -80,7 +80,7 @@ def faults(
             bench, subjects, campaign.scenarios_of(seed, numbers), jobs=jobs, finished=_show
         )
     write_json(folder / FILE_NAME, done)
-    tell_json(done)
+    print_json(done)
     click.echo(campaign.fault_table(done))
     sys.exit(campaign.exit_code_of_faults(done))
 

@@ -11,7 +11,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.option_types import SUBJECT, flag_option, number_option, seed_option
-from delayrig.cli.verbosity import answers, note, tell_json
+from delayrig.cli.verbosity import answers, note, print_json
 from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import Shrunk, shrink
 from delayrig.features.find.search import (
@@ -96,7 +96,7 @@ def find(
         raise BadInputError(in_flags(error.message, SOURCE), hint=error.hint) from error
     cells = widest_first(choice.cells)[:most]
     if dry_run:
-        tell_json([cell.id for cell in cells])
+        print_json([cell.id for cell in cells])
         for cell in cells:
             click.echo(cell.id)
         note(f"{len(cells)} of {len(choice.cells)} cells")
@@ -152,7 +152,7 @@ def _print_answer(
     why: list[str],
 ) -> None:
     line = line_of(shrunk) if shrunk else []
-    tell_json(
+    print_json(
         {
             "symptom": symptom.value,
             "line": line,

@@ -27,9 +27,9 @@ from delayrig.cli.verbosity import (
     Verbosity,
     make_console,
     note,
+    print_json,
     progress_console,
     tables_or_json,
-    tell_json,
     verbosity,
 )
 from delayrig.decision.decision import FILE_NAME, Decision, Limits
@@ -255,7 +255,7 @@ def _gate(options: _Options) -> ExitCode:
     early.keep_reached(paths.state / early.REACHED, seen)
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
-    tell_json(decision)
+    print_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
@@ -346,10 +346,11 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
     check_connect(options.connect, choice.cells)
     if stored:
         stored.check_cells(cells)
-    folder = (options.out or default_out("gate")).absolute()
     theirs = [] if stored else cells_of(baseline, choice.cells, watched=False)
+    folder = options.out or default_out("gate")
     if not options.dry_run:
         check_out(folder, [*theirs, *cells], name=FILE_NAME)
+    folder = folder.absolute()
     candidate = replace(
         choice.request(plan, folder, seed=seed, argv=recording.own_words(), jobs=options.jobs),
         cells=cells,

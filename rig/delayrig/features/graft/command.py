@@ -13,7 +13,7 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand
 from delayrig.cli.option_types import PLAN_NAME
-from delayrig.cli.verbosity import Verbosity, is_plain, note, tables_or_json, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, is_plain, note, print_json, tables_or_json, verbosity
 from delayrig.features.graft import pipeline
 from delayrig.features.history.recording import own_words
 from delayrig.run.out_folder import default_out
@@ -74,7 +74,7 @@ def graft(
 
 
 def _print_steps(done: pipeline.Graft) -> None:
-    tell_json(done)
+    print_json(done)
     for number, step in enumerate(done.steps, 1):
         click.echo(f"{number}. {step.title}\n   {', '.join(step.files)}")
 
@@ -91,7 +91,7 @@ def _graft(
     mail = pipeline.mail_of(done, shlex.join(["rig/rig", *own_words()]))
     write_atomically(out / pipeline.SUMMARY, mail.encode())
     write_json(out / pipeline.FILE_NAME, done)
-    tell_json(done)
+    print_json(done)
     click.echo(f"{mail}\nsummary: {out / pipeline.SUMMARY}; patches: {out / 'patches'}")
     if broken:
         raise BadInputError(

@@ -14,7 +14,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.cli.command import Decorator, RigGroup, gathered
 from delayrig.cli.option_types import number_option
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, note, print_json, tables_or_json
 from delayrig.decision.two_runs import inputs_of
 from delayrig.features.history.address import NONE, VARIABLE, Choice, find_address, moment
 from delayrig.features.history.recording import history_url
@@ -101,7 +101,7 @@ def list_runs(wanted: Choice, limit: int, store: "History") -> None:
     from delayrig.features.history.terminal import list_table, listed
 
     runs = store.summaries(replace(wanted, limit=limit))
-    tell_json([listed(run) for run in runs])
+    print_json([listed(run) for run in runs])
     console = make_console()
     if runs:
         console.print(list_table(runs))
@@ -116,7 +116,7 @@ def list_runs(wanted: Choice, limit: int, store: "History") -> None:
 def show_run(number: int, store: "History") -> None:
     """Shows a run as it was shown then."""
     results = store.load(number)
-    tell_json(results)
+    print_json(results)
     console = make_console()
     print_results(results, report_of_run(results).lines, console, out="")
     for entry in store.summaries(Choice(numbers=(number,))):
@@ -142,7 +142,7 @@ def plot(wanted: Choice, svg: Path | None, store: "History") -> None:
     series = series_of(points_of(store.entries(wanted), wanted.subject))
     if not series:
         raise _no_runs(store, wanted.subject)
-    tell_json(series)
+    print_json(series)
     if svg is None:
         print_plot(series, make_console())
         return
@@ -174,7 +174,7 @@ def steps(wanted: Choice, confidence: float, store: "History") -> None:
     if not points:
         raise _no_runs(store, wanted.subject)
     found = find_steps(points, wanted.subject, confidence=confidence)
-    tell_json(found)
+    print_json(found)
     print_steps(found, _unlike(store, found), make_console())
 
 

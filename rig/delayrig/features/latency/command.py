@@ -13,7 +13,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, until_interrupted
 from delayrig.cli.option_types import number_option
-from delayrig.cli.verbosity import make_console, progress_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, progress_console, tables_or_json
 from delayrig.features.latency.place import GUEST_LANES
 from delayrig.features.latency.profile import (
     FORM,
@@ -114,7 +114,7 @@ def latency(
             kept="nothing is left changed; machines that were measured in full are kept in"
             f" {folder}, and resumed by the same command with the same --out",
         )
-    tell_json(report)
+    print_json(report)
     print_report(report, console)
     say(console, f"page: {folder / 'latency.html'}")
 
@@ -191,7 +191,7 @@ def wakeup(
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     write_atomically(folder / "wakeup.svg", wakeup_chart(report).svg_file())
     console = make_console()
-    tell_json(report)
+    print_json(report)
     console.print(wakeup_table(report))
     for governor in dict.fromkeys(reading.governor for reading in report.readings):
         mean, median = report.change(governor)

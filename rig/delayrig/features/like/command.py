@@ -12,7 +12,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli.command import RigCommand
-from delayrig.cli.verbosity import answers, tell_json
+from delayrig.cli.verbosity import answers, print_json
 from delayrig.features.like.cell import Known, Likeness, likeness, words_of_search
 from delayrig.features.like.facts import Facts, read_lines
 from delayrig.features.like.flashrom_log import read_flashrom_log
@@ -64,7 +64,7 @@ def like(files: tuple[Path, ...], plan_out: Path | None) -> None:
     if plan_out is not None:
         write_atomically(plan_out, plan_text(plan).encode())
     search = _search(found, facts)
-    tell_json(
+    print_json(
         {
             "line": ["rig/rig", *found.words],
             "cells": [cell.id for cell in cells],

@@ -11,7 +11,7 @@ from delayrig.base.errors import BadInputError
 from delayrig.cli.cells import ClusterGiven, cluster_options
 from delayrig.cli.command import RigCommand, own_request, run_shown
 from delayrig.cli.option_types import seed_option
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.features.proposal.steps import FILE_NAME, advice, conclusion, fold_proposal
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.result import FILE_NAME as RESULTS
@@ -43,7 +43,7 @@ def proposal(out: Path, jobs: int | None, seed: int, cluster: ClusterGiven) -> N
 
     write_atomically(out / "proposal.html", proposal_page(found))
     write_atomically(out / "proposal.svg", proposal_chart(found).svg_file())
-    tell_json(found)
+    print_json(found)
     table = plain_table(["step"], FIGURES)
     for step in found.steps:
         table.add_row(*step_values(step))

@@ -40,7 +40,7 @@ ROUNDS = (
 )
 DIFFERENCES_MAX = 40
 NAMES_MAX = 12
-NOTHING_TOLD = "It is unknown which delay sites were reached: no cell has call chains."
+NO_CALL_CHAINS = "It is unknown which delay sites were reached: no cell has call chains."
 UNKNOWN_FILE = "unknown file (no debug information)"
 Together = list[CellResult | None]
 """The results of one cell in each run, in the order of the runs."""
@@ -325,7 +325,7 @@ def _gate_html(gate: GateSource) -> Markup:
 def coverage_html(found: RunCoverage) -> Markup:
     changed = bullets(changed_wait_lines(found.changed)) if found.changed else Markup("")
     if not found.coverages:
-        return paragraph(NOTHING_TOLD)
+        return paragraph(NO_CALL_CHAINS)
     return changed + Markup("").join(map(_coverage_html, found.coverages))
 
 

@@ -20,7 +20,7 @@ from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
 from delayrig.present.notable import GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
-from delayrig.present.results import evidence_lines, remarks
+from delayrig.present.results import finding_lines, remarks
 
 WORDS = {
     ExitCode.PASS: ("good", "Good"),
@@ -131,7 +131,7 @@ def _finding(run: RunSource, cell: CellResult) -> dict[str, object]:
         "link": cell_link(run, cell),
         "verdict": verdict_html(cell),
         "role": "" if cell.role == Role.MEASURE else cell.role,
-        "lines": evidence_lines(cell) or [cell.reason],
+        "lines": finding_lines(cell),
         "marks": marks_of(cell),
     }
 

@@ -16,7 +16,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, number_option
-from delayrig.cli.verbosity import Verbosity, answers, tables_or_json, tell_json, verbosity
+from delayrig.cli.verbosity import Verbosity, answers, print_json, tables_or_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, plan_of
@@ -26,7 +26,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.request import Request
-from delayrig.run.out_folder import check_out, checked_out, default_out
+from delayrig.run.out_folder import checked_out
 from delayrig.run.runner import FIRST_TRIAL, Trials
 from delayrig.subjects.delay_function import DelayOptions
 
@@ -95,7 +95,7 @@ def repro(
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
     if cell == HETEROGENEOUS and run_folder is None:
-        sys.exit(_walk_through(out or default_out(NAME), paths, keep=bool(keep or out)))
+        sys.exit(_walk_through(out, paths, keep=bool(keep or out)))
     options = Asked(
         cell=cell,
         run=run_folder,
@@ -112,8 +112,7 @@ def repro(
 
     if look is Look.GDB:
         find_gdb(chosen.cell.arch)
-    folder = (out or default_out(NAME)).absolute()
-    check_out(folder, [chosen.cell])
+    folder = checked_out(out, [chosen.cell], by_default=NAME).absolute()
     request = _request(chosen, folder)
     if dry_run:
         work = commands_of(request, paths, cli.say_making)
@@ -137,17 +136,17 @@ def show_cell(
             run_again(chosen, request, find_paths(), look, kept=kept, instead=instead, quiet=quiet),
             kept=f"what there is of the cell is in {request.out}" if kept else "nothing is kept",
         )
-        tell_json(read_results(request.out).cells[0])
+        print_json(read_results(request.out).cells[0])
         return code
     finally:
         if not kept:
             shutil.rmtree(request.out, ignore_errors=True)
 
 
-def _walk_through(out: Path, paths: Paths, *, keep: bool) -> ExitCode:
+def _walk_through(out: Path | None, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.features.repro.heterogeneous import PLAN, walk_through
 
-    request, _ = cli.own_request(PLAN, out, jobs=1)
+    request, _ = cli.own_request(PLAN, out, by_default=NAME, jobs=1)
     request = replace(request, retries_lost=False)
     folder = request.out
     try:
@@ -239,7 +238,7 @@ def shrink(
     kept = f"what was tried is kept in {folder}"
     shrunk = cli.until_interrupted(work, kept=kept)
     found.write_text(plan_text(plan_of(shrunk.cell)))
-    tell_json(shrunk.cell)
+    print_json(shrunk.cell)
     show_shrunk(shrunk, found)
     sys.exit(ExitCode.UNSAFE)
 

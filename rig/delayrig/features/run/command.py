@@ -9,7 +9,7 @@ import click
 from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import CellsOptions, cell_options
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, note, print_json, tables_or_json
 from delayrig.features.export import format_option, speaks, write_formats
 from delayrig.features.history import recording
 from delayrig.plan.cells import count_cells
@@ -48,12 +48,12 @@ def run(
     paths = find_paths()
     plan = cells.read_plan(paths)
     if dry_run and not cells.patterns and (count := count_cells(plan)) > LISTED_MAX:
-        tell_json({"cells_at_most": count})
+        print_json({"cells_at_most": count})
         note(f"{count:,} cells at most, too many to list: --cell PATTERN lists some of them")
         return
     choice = cells.choose(plan)
     if dry_run:
-        tell_json([cell.id for cell in choice.cells])
+        print_json([cell.id for cell in choice.cells])
         for cell in choice.cells:
             click.echo(f"{cell.id}" + (f"  expect {cell.expect}" if cell.expect != "pass" else ""))
         note(f"{len(choice.cells)} cells")
@@ -63,7 +63,7 @@ def run(
     request = cells.request(choice, recording.own_words(), delay=delay, resume=resume)
     request = replace(request, reuses_guests=not no_reuse)
     results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
-    tell_json(results)
+    print_json(results)
     report = report_of_run(results)
     console = make_console(stderr=speaks(wanted))
     try:

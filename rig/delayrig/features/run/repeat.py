@@ -23,7 +23,7 @@ from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import CellsOptions, cell_options
 from delayrig.cli.option_types import number_option
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.decision.performance import middle_of_draws
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.lane import EXACT_LANE
@@ -205,7 +205,7 @@ def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds
         lambda one: cli.run_shown(one, paths),
     )
     console = make_console()
-    tell_json(summary)
+    print_json(summary)
     console.print(summary_table(summary))
     ended = "; the budget ended first" if summary.budget_ended else ""
     console.print(f"{summary.rounds} rounds{ended}. {request.out / FILE_NAME}", markup=False)

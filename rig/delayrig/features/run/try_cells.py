@@ -14,13 +14,13 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.option_types import SUBJECT, flag_option, seed_option
-from delayrig.cli.verbosity import make_console, note, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, note, print_json, tables_or_json
 from delayrig.decision.choice import Chosen
 from delayrig.decision.two_runs import compare_times
 from delayrig.features.repro.command import show_cell
 from delayrig.features.repro.look import Look
 from delayrig.model.cell import REGION_KIB, WATCHING, Cell, Job, Programmer
-from delayrig.model.corner import FORMS
+from delayrig.model.corner import BUSY_FORMS
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results
@@ -39,12 +39,12 @@ from delayrig.plan.request import Request, choose_cells_of
 from delayrig.present.comparison import print_beside
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import UNWATCHED, print_results
-from delayrig.run.out_folder import check_out, default_out
+from delayrig.run.out_folder import checked_out
 from delayrig.subjects.delay_function import DelayOptions
 
 VALUES = {
     "chip": ("NAME", f"Chip of `rig/rig chips`.  [default: {CHIP}]"),
-    "corner": ("CORNER", f"Busy times of the chip: {', '.join(FORMS)}.  [default: {CORNER}]"),
+    "corner": ("CORNER", f"Busy times of the chip: {', '.join(BUSY_FORMS)}.  [default: {CORNER}]"),
     "mips": (
         "MIPS",
         "Speed of each core: 1000, 500, 250, 125, 62 ... 1; on the live lane any, or one for each"
@@ -74,6 +74,14 @@ VALUES = {
 }
 
 
+def _refuse_format(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise click.UsageError(
+            f"No such option '--format'. Give --out OUT; then `rig/rig export OUT --format {given}`"
+            " writes the results in that format."
+        )
+
+
 @click.command(NAME, cls=cli.RigCommand)
 @click.argument("flashrom", type=SUBJECT)
 @cli.gathered("flags", Flags, *(flag_option(name, *about) for name, about in VALUES.items()))
@@ -90,6 +98,7 @@ VALUES = {
 @click.option("--dry-run", is_flag=True, help="Lists the cells and ends.")
 @unconfined_option
 @cli.delay_options
+@click.option("--format", hidden=True, expose_value=False, callback=_refuse_format)
 @tables_or_json
 def try_flashrom(
     flashrom: str,
@@ -120,19 +129,18 @@ def try_flashrom(
     paths = find_paths()
     request = _request(flashrom, against, flags, seed, paths, canaries=canaries)
     if dry_run:
-        tell_json([cell.id for cell in request.cells])
+        print_json([cell.id for cell in request.cells])
         for cell in request.cells:
             click.echo(cell.id)
         note(f"{len(request.cells)} cells")
         return
     single = len(request.cells) == 1
-    folder = (out or default_out(NAME)).absolute()
-    check_out(folder, request.cells)
+    folder = checked_out(out, request.cells, by_default=NAME).absolute()
     request = replace(request, out=folder, jobs=jobs or request.jobs, delay=delay)
     if single:
         sys.exit(_show_one(request, kept=bool(keep or out)))
     results = cli.run_shown(request, paths)
-    tell_json(results)
+    print_json(results)
     console = make_console()
     report = report_of_run(results)
     print_results(results, report.lines, console, out=str(folder))

@@ -17,9 +17,9 @@ from delayrig.cli.verbosity import (
     make_console,
     note,
     plain_text,
+    print_json,
     progress_console,
     tables_or_json,
-    tell_json,
 )
 from delayrig.features.selfcheck import terminal
 from delayrig.features.selfcheck.benchmark import FILE_NAME as BENCHMARK_FILE
@@ -74,9 +74,8 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     Exits 0 if all are the same, 4 if that is unknown, 99 if a cell differs; its first differing
     event is printed.
     """
-    folder = out or default_out("determinism")
     first = repeat_folder(Path(), 0).name
-    request, paths = own_request(str(SHAPES), folder, seed=seed, jobs=jobs, leaves=first)
+    request, paths = own_request(str(SHAPES), out, seed=seed, jobs=jobs, leaves=first)
     check_shapes(shapes, len(request.cells))
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
@@ -87,7 +86,7 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
             ),
             kept=f"finished repeats are in {file}",
         )
-    tell_json(answer)
+    print_json(answer)
     progress.answered(answer, str(file))
     sys.exit(answer.exit_code)
 
@@ -131,14 +130,14 @@ def known_bad(
     chosen = [find_mistake(name, mistakes) for name in only] or list(mistakes.values())
     console = make_console()
     if list_them:
-        tell_json(chosen)
+        print_json(chosen)
         terminal.print_table(chosen, console)
         return
     names = [mistake.name for mistake in chosen]
     subjects = () if plan == PLAN else subjects_of(names)
     request, paths = own_request(
         plan,
-        out or default_out(PLAN),
+        out,
         seed=seed,
         jobs=jobs,
         subjects=subjects,
@@ -151,7 +150,7 @@ def known_bad(
     answer = answer_all(results, chosen, disguise)
     write_json(request.out / KNOWN_BAD_FILE, answer)
     write_atomically(request.out / PAGE_NAME, known_bad_page(answer))
-    tell_json(answer)
+    print_json(answer)
     terminal.print_known_bad(answer, console)
     say(console, f"page: {request.out / PAGE_NAME}")
     sys.exit(answer.exit_code)
@@ -176,15 +175,16 @@ def benchmark_of_cells(
 
     Other work on this host makes wall times longer; compare CPU times and ratios then.
     """
-    folder = out or default_out("benchmark")
-    request, paths = own_request(plan, folder, jobs=jobs, patterns=patterns, leaves=FIRST)
+    request, paths = own_request(
+        plan, out, by_default="benchmark", jobs=jobs, patterns=patterns, leaves=FIRST
+    )
     console = make_console()
     with terminal.ManyRuns(progress_console()) as progress:
         found = until_interrupted(
             benchmark_cells(request, paths, boots=boots, progress=progress, began=progress.began),
             kept=f"finished cells are kept in {request.out}",
         )
-    tell_json(found)
+    print_json(found)
     terminal.print_benchmark(found, console)
     say(console, f"results: {request.out / BENCHMARK_FILE}")
 
@@ -219,7 +219,7 @@ def benchmark_of_cluster(workers: int, cells: int, batch: int) -> None:
 
     measuring = measure_no_work(workers, cells, batch, find_paths())
     found = until_interrupted(measuring, kept="nothing is kept")
-    tell_json(found)
+    print_json(found)
     first, last = found.client_mib[0], found.client_mib[-1]
     say(
         make_console(),
@@ -243,7 +243,7 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
     require_extra("cluster", "benchmark workers")
     place = out or default_out("benchmark")
     found = benchmark_workers(find_paths().checkout, plan, workers, rounds, place, note)
-    tell_json(found)
+    print_json(found)
     terminal.print_workers(found, make_console())
 
 
@@ -253,7 +253,7 @@ def benchmark_of_workers(plan: str, workers: int, rounds: int, out: Path | None)
 def benchmark_of_carrying(run: Path) -> None:
     """Measures the transfer of the cells of the run OUT from a worker to a run."""
     found = measure_carrying(run)
-    tell_json(found)
+    print_json(found)
     say(
         make_console(),
         f"{found.cells} cells; a cell has {found.left_bytes / 1e3:.0f} kB on disk and"

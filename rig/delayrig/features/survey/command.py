@@ -11,13 +11,12 @@ from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, programmers_option, unconfined_option
 from delayrig.cli.option_types import SUBJECT, plan_option, seed_option
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.features.survey.survey import FILE_NAME, survey_run
 from delayrig.features.survey.terminal import print_survey
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Programmer
 from delayrig.present.console import say
-from delayrig.run.out_folder import check_begun, default_out
 from delayrig.subjects.delay_function import DelayOptions
 
 PLAN = "survey"
@@ -69,14 +68,12 @@ def survey(
             "give SUBJECTs to run, or a run with --from: one of the two",
             hint="`rig/rig subjects` lists what there is, as in: rig/rig survey bundled",
         )
-    if resume:
-        check_begun(out)
     code = ExitCode.PASS
     if run_folder is None:
-        run_folder = out or default_out("survey")
         request, paths = cli.own_request(
             plan,
-            run_folder,
+            out,
+            by_default="survey",
             seed=seed,
             jobs=jobs,
             subjects=subjects,
@@ -87,6 +84,7 @@ def survey(
         )
         results = cli.run_shown(request, paths, how_to_go_on=cli.HOW_TO_GO_ON)
         code = exit_code_of_run(results.cells, results.contrasts)
+        run_folder = request.out
     found = survey_run(run_folder)
     write_json(run_folder / FILE_NAME, found)
     # matplotlib takes longer to load than most commands take.
@@ -94,7 +92,7 @@ def survey(
 
     write_atomically(run_folder / "survey.html", survey_page(found))
     write_atomically(run_folder / "survey.svg", survey_chart(found).svg_file())
-    tell_json(found)
+    print_json(found)
     console = make_console()
     print_survey(found, console)
     written = f"results: {run_folder}/survey.html, survey.svg, {FILE_NAME}"

@@ -14,7 +14,7 @@ from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, unconfined_option
 from delayrig.cli.option_types import plan_option, seed_option
-from delayrig.cli.verbosity import make_console, tables_or_json, tell_json
+from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.features.threshold import builds
 from delayrig.features.threshold.answer import FILE_NAME, Answer, Fit, answer_of
 from delayrig.features.threshold.guests import (
@@ -172,7 +172,7 @@ def threshold(options: _Options) -> None:
 
     write_atomically(folder / "threshold.html", threshold_page(answer))
     write_atomically(folder / "pareto.svg", front_chart(answer).svg_file())
-    tell_json(answer)
+    print_json(answer)
     print_answer(answer, make_console(), out=str(folder))
     sys.exit(exit_code_of(answer))
 

@@ -60,7 +60,7 @@ class Pace:
 
     async def begin(self) -> None:
         for command in self.first_commands():
-            await self.tell(command)
+            await self.send(command)
 
     def first_commands(self) -> list[str]:
         if self._governor_words:
@@ -70,7 +70,7 @@ class Pace:
     async def change(self, hazard: str, change: SpeedChange) -> None:
         """Changes a speed from now on. The factors of several hazards for a core are multiplied."""
         for core in self._put(hazard, change):
-            await self.tell(self._speed_command(core, change.ramp_ms))
+            await self.send(self._speed_command(core, change.ramp_ms))
 
     def set_first(self, hazard: str, changes: Iterable[SpeedChange]) -> None:
         for change in changes:
@@ -91,9 +91,9 @@ class Pace:
 
     async def end(self) -> None:
         """Removes all limits, as during the boot."""
-        await self.tell("* 0")
+        await self.send("* 0")
 
-    async def tell(self, command: str) -> int:
+    async def send(self, command: str) -> int:
         """Sends a command; returns when it took effect, on CLOCK_MONOTONIC."""
         answer = await asyncio.to_thread(self._ask, command)
         word, _, rest = answer.partition(" ")

