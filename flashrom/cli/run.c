@@ -186,9 +186,7 @@ static void image_files_deinit(struct image_files *files)
 
 /* The progress of a run on stdout: rewritten in place on a terminal, else every ten percent. */
 struct percent {
-	const struct log *log; /* receives the messages of the run */
 	bool in_place;
-	bool is_displayed;
 	unsigned int shown[3]; /* by enum progress_stage */
 };
 
@@ -198,12 +196,12 @@ static unsigned int percent_of(uint32_t done_bytes, uint32_t total_bytes)
 }
 
 /*
- * Ends in as many backspaces as characters, so that the next percentages overwrite these. A write
- * has two; the text before them ("Erasing and writing") names their stages in the same order.
+ * Ends in as many backspaces as characters, so that the next text on the line, which is longer,
+ * overwrites the percentages. A write has two; the text before them ("Erasing and writing") names
+ * their stages in the same order.
  */
-static void print_in_place(struct percent *percent, enum progress_stage stage)
+static void print_in_place(const struct percent *percent, enum progress_stage stage)
 {
-	percent->is_displayed = true;
 	if (stage == PROGRESS_READ)
 		printf("%3u%%\b\b\b\b", percent->shown[stage]);
 	else
@@ -241,32 +239,10 @@ static void show_percent(
 }
 
 /* Returns a receiver of progress reports. It prints on the line that a step has begun. */
-static struct progress percent_progress(struct percent *percent, const struct log *log)
+static struct progress percent_progress(struct percent *percent)
 {
-	*percent = (struct percent){.log = log, .in_place = isatty(STDOUT_FILENO) == 1};
+	*percent = (struct percent){.in_place = isatty(STDOUT_FILENO) == 1};
 	return (struct progress){.report = show_percent, .sink = percent};
-}
-
-static void clear_and_emit(void *sink, enum log_level level, const char *text)
-{
-	struct percent *percent = sink;
-
-	if (percent->is_displayed) {
-		printf("%10s\b\b\b\b\b\b\b\b\b\b", "");
-		fflush(stdout);
-	}
-	percent->is_displayed = false;
-	percent->log->emit(percent->log->sink, level, text);
-}
-
-/* Returns a log that clears the percentages before each message. */
-static struct log percent_log(struct percent *percent)
-{
-	return (struct log){
-		.emit = clear_and_emit,
-		.sink = percent,
-		.level_max = percent->log->level_max,
-	};
 }
 
 /* All that a run opens. session_deinit() releases it. */
@@ -454,13 +430,9 @@ static void list_chips(const struct log *log)
 
 int run(const struct options *options, const struct log *log)
 {
+	struct session session = {.options = options, .log = log};
 	struct percent percent;
-	const struct progress progress = percent_progress(&percent, log);
-	const struct log clearing = percent_log(&percent);
-	struct session session = {
-		.options = options,
-		.log = percent.in_place ? &clearing : log,
-	};
+	const struct progress progress = percent_progress(&percent);
 	struct realtime found = {0};
 	int error;
 

@@ -165,7 +165,7 @@ static int report_no_memory(struct flash *flash)
 	return -ENOMEM;
 }
 
-/* Ends the line that a step began. */
+/* Ends the line that a step began. The text overwrites the step's percentages on a terminal. */
 static int finish(struct flash *flash, int error, const char *done, const char *failed)
 {
 	log_info(flash->log, "%s\n", error == 0 ? done : failed);
