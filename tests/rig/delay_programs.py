@@ -145,6 +145,25 @@ int main(int count, char **words)
 	return 0;
 }
 """
+CARRIER = FLASHROM.replace(
+    "OWN void init_usb(void)",
+    """OWN int command(void *flash, int op, int a, int b, int c, int d, unsigned int us)
+{
+	log_text("command", op);
+	log_text("operands", a + b * c + d);
+	assert(flash != NULL);
+	do {
+		programmer_delay(flash, us);
+	} while (chip->id == op);
+	return chip->id;
+}
+OWN int erase(void *flash)
+{
+	return command(flash, 0x62, 1, 2, 3, 4, 100000) + 1;
+}
+OWN void init_usb(void)""",
+).replace("init_usb();", "init_usb();\n\tif (count > 5)\n\t\treturn erase(&one);")
+"""A program in which the last argument of `command()` is the time of a delay in a loop."""
 OTHER_UNITS = """\
 OWN void sleep_ms(unsigned int ms)
 {

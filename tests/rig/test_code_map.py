@@ -49,14 +49,19 @@ def touched(before: Path, after: Path, *, named: bool) -> list[Touched]:
 
 
 def versions(
-    folder: Path, text: str, new: str, *options: str, arch: Arch = Arch.X86_64
+    folder: Path,
+    text: str,
+    new: str,
+    *options: str,
+    arch: Arch = Arch.X86_64,
+    source: str = FLASHROM,
 ) -> tuple[Path, Path]:
     """Builds the program before and after `text` is replaced; all line numbers differ, too."""
-    assert text in FLASHROM
-    changed = f"\n\n\n{FLASHROM.replace(text, new)}"
+    assert text in source
+    changed = f"\n\n\n{source.replace(text, new)}"
     options = options or ("-O2",)
     return (
-        programs.build(folder / "before", FLASHROM, *options, arch=arch),
+        programs.build(folder / "before", source, *options, arch=arch),
         programs.build(folder / "after", changed, *options, arch=arch),
     )
 
@@ -120,6 +125,22 @@ def test_wait_with_a_shorter_request_is_touched(
     (found,) = touched(*pair, named=named)
     assert [site.asks for site in found.sites] == [50]
     assert not found.gone
+
+
+@pytest.mark.parametrize("arch", COMPARED)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"])
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("new", "asks"), [("0x62, 1, 2, 3, 4, 0", [0]), ("0x60, 1, 2, 3, 4, 100000", [])]
+)
+def test_call_of_a_carrier_is_touched_if_it_asks_for_another_time(
+    tmp_path: Path, arch: Arch, level: str, named: bool, new: str, asks: list[int]
+) -> None:
+    old = "0x62, 1, 2, 3, 4, 100000"
+    pair = versions(tmp_path, old, new, level, arch=arch, source=programs.CARRIER)
+    found = touched(*pair, named=named)
+    assert [site.asks for each in found for site in each.sites] == asks
+    assert not any(each.gone or each.around for each in found)
 
 
 @pytest.mark.parametrize("named", [True, False])

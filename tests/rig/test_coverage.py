@@ -181,6 +181,23 @@ def test_changed_wait_lists_the_cells_that_reached_it(flashrom: Flashrom, faster
     assert wait.cells == []
 
 
+def test_changed_time_of_a_carrier_is_reached_through_its_caller(tmp_path: Path) -> None:
+    before, after = (
+        Flashrom(programs.build(tmp_path / name, source, "-O2"))
+        for name, source in (
+            ("before", programs.CARRIER),
+            ("after", programs.CARRIER.replace("3, 4, 100000", "3, 4, 0")),
+        )
+    )
+    inside, outside = (after.functions()[name].sites[0].address for name in ("command", "erase"))
+    chains = {"poll": after.chain(inside), "erase": after.chain(inside, outside)}
+    for cells in ([], ["erase"]):
+        seen = [after.cell(chains[name], name=name) for name in ["poll", *cells]]
+        (wait,) = changed_waits(before.side(), after.side(*seen)).waits
+        assert (wait.function, wait.sites, wait.cells) == ("erase", 1, cells)
+    assert "erase" not in {site.function for site in coverage_of("s", after.side()).sites}
+
+
 def test_removed_wait_lists_the_cells_of_the_baseline(tmp_path: Path, flashrom: Flashrom) -> None:
     source = FLASHROM.replace("programmer_delay(flash, us);\n\t", "")
     without = Flashrom(programs.build(tmp_path, source, "-O2"))

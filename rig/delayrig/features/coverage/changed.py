@@ -44,7 +44,7 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     gone: tuple[Site, ...]
     """The sites before the change that it removed."""
     around: tuple[Site, ...]
-    """All sites after the change, if it touches none and is elsewhere in the function."""
+    """All calls of delay functions, if the change touches no site and is elsewhere there."""
 
 
 def changed_functions(
@@ -146,16 +146,19 @@ def touched_sites(changed: Changed) -> Touched:
         site
         for site in after
         if same.get(site.line) not in theirs
-        or _window(lines[0], same[site.line]) != _window(lines[1], site.line)
+        # The line of a site with a constant time shows that time.
+        or (
+            not (site.carries and site.asks is not None)
+            and _window(lines[0], same[site.line]) != _window(lines[1], site.line)
+        )
     ]
     stays = {same[site.line] for site in after if site.line in same}
     gone = [site for site in before if site.line not in stays]
     # If the number of sites is the same, the changed ones request other times, and none is gone.
     if len(before) == len(after):
         gone = []
-    return Touched(
-        sites=tuple(sites), gone=tuple(gone), around=() if sites or gone else tuple(after)
-    )
+    around = () if sites or gone else tuple(site for site in after if not site.carries)
+    return Touched(sites=tuple(sites), gone=tuple(gone), around=around)
 
 
 def _window(lines: Sequence[str], end: int) -> set[str]:

@@ -7,7 +7,7 @@ of other builds reached count as the same sites of the first build.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -158,10 +158,8 @@ class Side:
         for file, code in maps.items():
             for each in code.functions:
                 own = ours.get(_identity(each))
-                if own is not None and len(own.code.sites) == len(each.sites):
-                    found[file, each.address] = (own.file, own.code.address)
-                    for one, two in zip(each.sites, own.code.sites, strict=True):
-                        found[file, one.address] = (own.file, two.address)
+                for one, two in _counterparts(each, own.code) if own else ():
+                    found[file, one] = (own.file, two)
         return found
 
     @cached_property
@@ -169,7 +167,8 @@ class Side:
         """Returns all sites that count.
 
         Functions that only pass a time on have none. A call of a function that passes it on through
-        a pointer counts if a cell shows that a call of that function reached a delay function.
+        a pointer counts if a cell shows that a call of that function reached a delay function. A
+        call of a carrier does not count, because the carrier has the site.
         """
         confirmed = {
             (each.file, site.target)
@@ -181,8 +180,23 @@ class Side:
             (each, site)
             for each in self.functions
             for site in each.code.sites
-            if not site.hands_on and (not site.through or (each.file, site.target) in confirmed)
+            if not (site.hands_on or site.carries)
+            and (not site.through or (each.file, site.target) in confirmed)
         ]
+
+
+def _counterparts(one: CodeFunction, two: CodeFunction) -> Iterator[tuple[int, int]]:
+    """Yields the addresses of a function and its sites in two builds; none if the numbers differ.
+
+    An argument that one compiler shows as a constant may be unknown in the other build's code, so
+    calls of carriers are counted apart.
+    """
+    for carries in (False, True):
+        sides = [[site.address for site in f.sites if site.carries is carries] for f in (one, two)]
+        if len(sides[0]) == len(sides[1]):
+            yield from zip(*sides, strict=True)
+            if not carries:
+                yield one.address, two.address
 
 
 def _identity(function: CodeFunction) -> str:

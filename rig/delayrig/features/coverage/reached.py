@@ -81,6 +81,7 @@ class Reach:
         self._begins = [each.address for each in code.functions]
         self._sites = {site.address: site for each in code.functions for site in each.sites}
         self._delays = {each.address for each in code.functions if each.is_delay}
+        self._waiting = {site.target for site in self._sites.values()} | self._delays
 
     def of(self, chains: Iterable[Chain]) -> set[int]:
         """Returns the addresses of the sites, and of the delay functions that were called."""
@@ -107,7 +108,7 @@ class Reach:
             yield address
         if target is not None and target != entered:
             yield from self._jumps(target, entered, asked)
-        elif target is None and address not in self._sites and entered in self._delays:
+        elif target is None and address not in self._sites and entered in self._waiting:
             yield from self._pointed_jumps(entered, asked)
 
     def _jumps(self, begin: int, entered: int, asked: int) -> set[int]:
@@ -138,6 +139,7 @@ class Reach:
             (each.name, way)
             for each in pointed
             for site in each.sites
+            if site.carries == (entered not in self._delays)
             if (way := self._led(site, entered, asked))
         ]
         if len(ways) > 1 and self._driver:

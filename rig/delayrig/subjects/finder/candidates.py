@@ -286,8 +286,9 @@ class Candidates:
         """Returns the constant argument of a call, if the few instructions before it show one."""
         isa = self.program.isa
         before = list(takewhile(lambda step: step.kind == OTHER, reversed(self._before(call))))
-        if isa.arguments:
+        if argument < len(isa.arguments):
             return _last_in(isa.arguments[argument], before)
+        argument -= len(isa.arguments)
         pushed = 0  # The last pushed value is the first argument.
         for step in before:
             place = step.operands[0].place if step.operands else None

@@ -2,7 +2,9 @@
 """The functions of one file with the calls of delay functions in each; stored by its digest.
 
 A call of a delay function is a delay site. A function that only passes one of its arguments on to a
-delay function as the time is a delay function as well, so calls of it are sites.
+delay function as the time is a delay function as well, so calls of it are sites. A function that
+does more, and computes the time of a delay from one of its arguments, is a carrier: the calls of it
+say how long it waits.
 """
 
 from bisect import bisect_left
@@ -18,12 +20,12 @@ from delayrig.subjects.finder.calls import Call
 from delayrig.subjects.finder.candidates import AROUND_SIZE_MAX, Candidates
 from delayrig.subjects.finder.isa import CALL, JUMP
 from delayrig.subjects.finder.program import Function, Step, is_read
-from delayrig.subjects.finder.state import ARGUMENT, Value
+from delayrig.subjects.finder.state import ARGUMENT, Value, arguments_in
 from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
 from delayrig.subjects.seal import stored
 from delayrig.subjects.symbols import Symbols
 
-READING = 3
+READING = 4
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
 """The most other functions that a function that passes a time on may call: they print errors."""
@@ -57,6 +59,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """True if its function only passes a time on, and so is a delay function itself."""
     through: bool = False
     """True if the called function passes a time on through a pointer: it may be no delay."""
+    carries: bool = False
+    """True if the called function is a carrier."""
     where: str = ""
     """The place of the call, as in call chains."""
 
@@ -157,21 +161,21 @@ class _Mapper:
         at = [step.address for step in steps]
         for call in calls:
             target = call.step.address if call.step.address in self.direct else call.target
-            is_delay = target in self._delays or target in self._through
-            if target is None or not (is_delay or target in self.direct):
+            argument = self._times.get(target) if target is not None else None
+            if target is None or (argument is None and target not in self.direct):
                 continue
             if target == function.address:  # it calls itself
                 continue
-            argument = self._delays.get(target, self._through.get(target, 0))
             is_function = target not in self.direct
             yield Site(
                 address=call.step.end - 1,
                 target=target,
                 line=bisect_left(at, call.step.address),
                 is_tail=not call.returns_here and is_function,
-                asks=self.candidates.constant_before(call, argument) if is_function else None,
+                asks=None if argument is None else self.candidates.constant_before(call, argument),
                 hands_on=function.address in self._delays or function.address in self._through,
                 through=target in self._through,
+                carries=target in self._carriers,
                 where=self.symbols.where(call.step.address),
             )
 
@@ -188,6 +192,38 @@ class _Mapper:
                     found[call.caller] = argument
                     todo.append(call.caller)
         return found
+
+    @cached_property
+    def _times(self) -> dict[int, int]:
+        """Returns all functions that wait, with the argument from which the time is made."""
+        return self._carriers | self._through | self._delays
+
+    @cached_property
+    def _carriers(self) -> dict[int, int]:
+        """Returns the carriers, each with the argument from which it computes a time."""
+        known = self._through | self._delays
+        found: dict[int, int] = {}
+        todo = list(known)
+        while todo:
+            target = todo.pop()
+            for call in self.graph.by_target.get(target, ()):
+                if call.caller in known or call.caller in found:
+                    continue
+                argument = self._computed_from(call, (known | found)[target])
+                if argument is not None:
+                    found[call.caller] = argument
+                    todo.append(call.caller)
+        return found
+
+    def _computed_from(self, call: Call, time: int) -> int | None:
+        """Returns the only argument of the caller from which it computes the time of the call."""
+        function = self.graph.function_at(call.caller)
+        flow = self.candidates.waits.flow(function) if function else None
+        handed = [each for each in (flow.handed if flow else ()) if each.call is call]
+        own = {
+            n for each in handed for value in each.arguments[time:][:1] for n in arguments_in(value)
+        }
+        return own.pop() if len(own) == 1 else None
 
     def _handed_on(self, call: Call, delays: dict[int, int]) -> int | None:
         """Returns the only argument that the caller passes on to delays as it is.

@@ -39,6 +39,8 @@ BYTES_MAX = 3000
 ROUNDS_MAX = 20000
 NEVER_BACK = ("abort", "stack_chk_fail", "exit", "_exit", "assert_fail", "longjmp")
 IS_BETWEEN: Value = frozenset({(BETWEEN, 0)})
+WRITTEN_THROUGH = 6
+"""A call may write what this many arguments point to; more are on the stack, and often none."""
 TIMESPEC_WORDS = 2
 """The number of words that may be written behind a pointer argument."""
 
@@ -161,19 +163,20 @@ class _Reader:
     def _call(self, step: Instruction, state: State, again: bool) -> None:
         call = self.calls.get(step.address)
         tail = call is not None and not call.returns_here
-        given = tuple(self._arguments(state, tail=tail))
+        passed = tuple(self._arguments(state, tail=tail))
+        given = passed[:WRITTEN_THROUGH]
         word = self.isa.word_bytes
         seconds = 8 if call is not None and call.is_wide else word
         behind = tuple(_behind(each, state, 0, 16) for each in given)
         parts = tuple(_behind(each, state, seconds, word) for each in given)
-        self.flow.handed.append(Handed(call, step.address, given, behind, parts, again))
+        self.flow.handed.append(Handed(call, step.address, passed, behind, parts, again))
         if call is not None and self.callees.finds_place(call):
             return
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
         # A helper that gets a start may return the time since then.
-        passed = computed(reading(step.address), *given, *behind)
-        result = (reading(step.address) | (passed & IS_BETWEEN)) if clock else computed(*used)
+        since = computed(reading(step.address), *given, *behind)
+        result = (reading(step.address) | (since & IS_BETWEEN)) if clock else computed(*used)
         self._write_behind(given, result, state)
         for register in registers_lost(self.isa):
             state.registers.pop(register, None)
@@ -187,12 +190,11 @@ class _Reader:
         state.put(self.isa.results[0], NOTHING)
 
     def _arguments(self, state: State, *, tail: bool) -> Iterator[Value]:
-        if self.isa.arguments:
-            yield from (state.of(register) for register in self.isa.arguments[:ARGUMENTS])
-            return
+        registers = self.isa.arguments[:ARGUMENTS]
+        yield from map(state.of, registers)
         top = state.offset(self.isa.stack) or 0
         top += self.isa.call_pushes if tail else 0
-        for index in range(ARGUMENTS):
+        for index in range(ARGUMENTS - len(registers)):
             yield state.load(top + index * self.isa.word_bytes, self.isa.word_bytes)
 
     def _write_behind(self, given: tuple[Value, ...], result: Value, state: State) -> None:

@@ -32,7 +32,8 @@ CAPS = range(2, 2**31 - 1)
 """The constants that cap a wait. Smaller ones are minimum waits, larger ones avoid overflows."""
 GRANULE = 4
 """The resolution of the stack's content in bytes."""
-ARGUMENTS = 6
+ARGUMENTS = 8
+"""The number of arguments that are followed, in registers and on the stack."""
 MOVES = (
     *("mov", "movabs", "movzx", "movsx", "movsxd", "movd", "movq", "movaps", "movups", "movdqa"),
     *("movdqu", "uxtw", "sxtw", "fmov", "cdqe", "uxth"),
@@ -200,10 +201,11 @@ def entry_state(isa: Isa) -> State:
     state = State({isa.stack: stack(0)})
     for index in range(ARGUMENTS):
         argument = frozenset({(ARGUMENT, index)})
-        if isa.arguments:
+        on_stack = index - len(isa.arguments)
+        if on_stack < 0:
             state.put(isa.arguments[index], argument)
         else:
-            state.store(isa.call_pushes + index * isa.word_bytes, isa.word_bytes, argument)
+            state.store(isa.call_pushes + on_stack * isa.word_bytes, isa.word_bytes, argument)
     return state
 
 
