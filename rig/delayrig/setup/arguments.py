@@ -147,7 +147,7 @@ def read_request(arguments: Sequence[str]) -> Request:
 
 
 def _sha256(arguments: Sequence[str]) -> str:
-    """Returns the last value of `--sha256`, which is no option without `--import`."""
+    """Returns the last value of `--sha256`, empty if it is not given; raises `UsageError`."""
     given = values_of("--sha256", arguments)
     is_named = any(argument.partition("=")[0] == "--sha256" for argument in arguments)
     if is_named and not (given and re.fullmatch("[0-9a-fA-F]{64}", given[-1])):

@@ -41,7 +41,7 @@ class CallGraph:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """Returns the functions by address, from symbols, frame information and the other code."""
+        """Returns the functions, ascending, from symbols, frame information, calls and jumps."""
         sizes: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
             sizes[function.address] = max(sizes.get(function.address, 0), function.size)
@@ -56,7 +56,7 @@ class CallGraph:
         return list(_with_sizes(sorted(sizes.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
-        """Yields addresses that are called, or taken by data or code, and beginnings of code."""
+        """Yields targets of calls, code addresses in data and code, and beginnings of stretches."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
                 yield step.target
@@ -129,7 +129,7 @@ class CallGraph:
 
     @cached_property
     def implementations(self) -> dict[int, list[int]]:
-        """Returns the functions that an IFUNC's resolver may choose: it takes their addresses."""
+        """Returns, by slot, the functions whose addresses an IFUNC's resolver takes."""
         return {
             slot: sorted(self._taken(self.function_at(resolver)))
             for slot, resolver in self.program.resolvers.items()
@@ -223,6 +223,7 @@ def closure(starts: Iterable[T], following: Callable[[T], Iterable[T]]) -> list[
 
 
 def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
+    """Yields the addresses that the instructions take, of code and of data."""
     pages: dict[str, int] = {}
     for step in steps:
         register, _, source = step.operands.partition(", ")

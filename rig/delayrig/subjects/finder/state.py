@@ -99,8 +99,8 @@ def is_between(*sources: Value) -> bool:
 
 def is_before(*sources: Value) -> bool:
     """Returns True if a clock reading is combined with a variable, which may hold a start."""
-    looks = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
-    return bool(looks) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
+    pure = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
+    return bool(pure) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
 
 
 def is_capped(value: Value) -> bool:
@@ -131,7 +131,10 @@ def computed(*sources: Value) -> Value:
 
 
 def added(*sources: Value) -> Value:
-    """Returns the result of a sum or difference, one part of which is a multiple of an argument."""
+    """Returns the result of a sum or difference.
+
+    If only one part is a multiple of an argument, the result keeps its factor.
+    """
     found = [each for each in map(_multiples, sources) if each]
     return computed(*sources) | found[0] if len(found) == 1 else computed(*sources)
 
@@ -441,8 +444,8 @@ class Transfer:
         self.notes.met_clock |= arguments
         if is_between(*sources):
             self.notes.met_since |= arguments
-        is_look = mnemonic in (*COMPARISONS, *DIFFERENCES) and is_before(*sources)
-        if is_look or any((BEFORE, 0) in source for source in sources):
+        is_since = mnemonic in (*COMPARISONS, *DIFFERENCES) and is_before(*sources)
+        if is_since or any((BEFORE, 0) in source for source in sources):
             self.notes.met_before |= arguments
         if any(map(is_capped, sources)):
             self.notes.met_capped |= arguments
