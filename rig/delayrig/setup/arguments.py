@@ -105,7 +105,7 @@ class Request:
 
 
 def read_request(arguments: Sequence[str]) -> Request:
-    """Takes the launcher's options out of the arguments. Words after `--` are left alone."""
+    """Parses the command line as the launcher needs it. Words after `--` are only passed on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, archive = _take_archive(arguments[:end])
     rest = arguments[end:]
@@ -156,7 +156,7 @@ def _sha256(arguments: Sequence[str]) -> str:
 
 
 def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """Returns the arguments without `--archive URI`, and the address. The last one counts."""
+    """Returns the arguments without `--archive URI`, and the last address that was given."""
     kept, archive = [], ""
     left = iter(arguments)
     for argument in left:

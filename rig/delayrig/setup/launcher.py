@@ -40,20 +40,16 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str]) -> int:
     """Does what the command line says, and returns the exit code.
 
-    With --bisect, a rig that cannot be set up ends with 125, for which `git bisect run` skips the
-    revision. It would take 99 for a bad revision.
+    With --bisect, a rig that cannot be set up returns 125, for which `git bisect run` skips the
+    revision. For 99 it would mark the revision as bad.
     """
-    code = _main(arguments)
-    is_bisect = "--bisect" in arguments
-    return EXIT_UNTESTABLE if is_bisect and code == EXIT_RIG_FAULT else code
-
-
-def _main(arguments: Sequence[str]) -> int:
     try:
-        return _do(find_layout(os.environ), read_request(arguments))
+        code = _do(find_layout(os.environ), read_request(arguments))
     except UsageError as error:
         sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
         return EXIT_BAD_USAGE
+    is_bisect = "--bisect" in arguments
+    return EXIT_UNTESTABLE if is_bisect and code == EXIT_RIG_FAULT else code
 
 
 def _do(layout: Layout, request: Request) -> int:

@@ -57,7 +57,7 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
-    """The known return addresses of its calls; empty if `returns` has all of its ends."""
+    """The known return addresses of its calls; empty if it ends only at `returns`."""
     leaves: bool = False
     """True if it may end by a jump to code whose return instructions are unknown."""
     argument: int = 0

@@ -26,7 +26,7 @@ class Call:
     target: int | None = None
     """The called function's address, if it is in this file."""
     is_wide: bool = False
-    """True if the symbol of that other file ends in `64`: its times have 64 bits everywhere."""
+    """True if that symbol ends in `64`: its times have 64 bits on every architecture."""
 
     @property
     def returns_here(self) -> bool:
@@ -71,7 +71,7 @@ class CallGraph:
             preceding = before.get(step.target) if step.kind == JUMP and step.target else None
             if preceding is None or step.target is None:
                 continue
-            # The instructions that fill the gap between functions have no effect.
+            # A gap between functions is filled with instructions that have no effect.
             gap = "nop" in preceding.mnemonic or preceding.mnemonic == "xchg"
             is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
             if is_other and (gap or preceding.kind in (JUMP, RETURN)):

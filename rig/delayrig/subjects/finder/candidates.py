@@ -42,7 +42,7 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     returns: tuple[int, ...]
     """Its return instructions, and those of the functions that it tail-calls."""
     return_sites: tuple[int, ...]
-    """The addresses after its direct calls; empty if its returns are all of its ends."""
+    """The addresses after its direct calls; empty if it ends only at `returns`."""
     leaves: bool = False
     """True if it may end by a jump into another file or through a pointer."""
     argument: int = 0

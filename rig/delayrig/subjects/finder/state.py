@@ -6,8 +6,8 @@ something computed from it, and `(SCALED, n)` its product with a variable, as in
 `(STACK, offset)` is an address on the stack, relative to the stack pointer at the function's entry;
 `(NUMBER, n)` a constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
 `(READING, address)` is the call that read that clock; `(BETWEEN, 0)` is a time between two
-readings, and `(BEFORE, 0)` a time since a start that a variable holds. `(CAPPED, 0)` may be a
-constant of the code instead of an argument.
+readings, and `(BEFORE, 0)` a time since a start that a variable holds. With `(CAPPED, 0)`, the
+value may be a constant of the code instead of an argument.
 `(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something added, as when
 microseconds become nanoseconds.
 """

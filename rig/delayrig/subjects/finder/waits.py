@@ -76,7 +76,7 @@ class Wait:
     unit_ns: int = 0
     """The unit of an argument that is passed unchanged; 0 if unknown."""
     part_factors: set[int] = field(default_factory=set)
-    """The factors by which it was multiplied to become nanoseconds."""
+    """The factors by which the code multiplies the argument to get nanoseconds."""
 
     @property
     def counts_ns(self) -> int:
