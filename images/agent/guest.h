@@ -16,7 +16,7 @@ void guest_begin(struct window *window);
 /* Lets the guest settle, opens the report, and pauses the machine for its snapshot. */
 void guest_take_snapshot(struct report *report);
 
-/* Returns the number after `key`, such as `rig.window_bytes=`, of the kernel command line, or 0. */
+/* Returns the number after `key` (`rig.window_bytes=`) in the kernel command line, or 0. */
 uint64_t guest_number(const char *key);
 
 /* Brings that network interface up. Returns 0 or a negative errno. */
@@ -37,7 +37,7 @@ int guest_unpack(const struct window *window, const char *fw_cfg_name, const cha
 /* Returns the text of a file, to be freed, or NULL with errno, ENODATA if it is empty. */
 char *guest_read_text(const char *path);
 
-/* Writes to an existing file, by one write(). Returns 0, -EIO if short, or a negative errno. */
+/* Writes an existing file by one write(). Returns 0, -EIO for a short write, or another error. */
 int guest_write_text(const char *path, const char *text);
 
 /* Waits until the file exists, for about 10 s at most. Returns 0 or -ETIMEDOUT. */

@@ -124,7 +124,7 @@ static int begin_leap(struct hazards *hazards)
 {
 	const struct spec_hazards *spec = &hazards->spec->hazards;
 	const bool removed = spec->leap == SPEC_LEAP_DELETE;
-	/* With an unknown error the clock's state is TIME_ERROR, never that of a leap second. */
+	/* While its maximum error is unknown, the clock never has the state of a leap second. */
 	struct timex order = {
 		.modes = ADJ_STATUS | ADJ_MAXERROR,
 		.status = removed ? STA_DEL : STA_INS,

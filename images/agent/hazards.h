@@ -33,7 +33,7 @@ uint64_t stops_end(struct stops *stops);
 
 /* Moves a subject from core to core while it runs, and takes cores offline and back online. */
 
-/* A regular event, with its random numbers. */
+/* A periodic event, which draws random numbers. */
 struct movement_beat {
 	uint64_t period_ns; /* 0: never */
 	uint64_t due_ns;
@@ -72,13 +72,13 @@ void movement_end(struct movement *movement);
 struct loops {
 	pid_t pid[LOOPS_MAX];
 	size_t count;
-	bool beside_us;           /* some run on the agent's core, so only while the agent sleeps */
+	bool beside_us;           /* some run on the agent's core, while the agent sleeps */
 	volatile uint64_t *turns; /* one cache line a loop, shared with it */
 };
 
 /*
- * Starts `count` loops, the first on `core`, each next one `stride` cores further, and waits until
- * all of them count. Returns 0, -EINVAL for too few cores or too many loops, -ETIMEDOUT or another
+ * Starts `count` loops, on `core` and on every `stride`-th core after it, and waits until all of
+ * them count. Returns 0, -EINVAL for too few cores or too many loops, -ETIMEDOUT or another
  * negative errno. In any case the caller must call loops_end().
  */
 int loops_start(struct loops *loops, unsigned int count, unsigned int core, unsigned int stride);

@@ -98,8 +98,7 @@ static int confine(const struct program *program)
 	if (program->realtime_denied &&
 		(setrlimit(RLIMIT_RTPRIO, &none) < 0 || prctl(PR_CAPBSET_DROP, CAP_SYS_NICE) < 0))
 		return -errno;
-	/* A write beyond the limit ends the process (SIGXFSZ): the files are in the guest's memory.
-	 */
+	/* The files are in the guest's memory, so a write beyond the limit ends the process. */
 	if (program->file_bytes_max && setrlimit(RLIMIT_FSIZE, &file_bytes) < 0)
 		return -errno;
 	if (program->refused)

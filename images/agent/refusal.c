@@ -94,7 +94,7 @@ static size_t add_refusal(struct sock_filter *code, const struct refusal *refusa
 	return count;
 }
 
-/* The filter checks no architecture: the subject has the agent's, and so the same call numbers. */
+/* The filter ignores the architecture: the subject has the agent's, so its numbers are the same. */
 int refusals_install(const struct refusals *refusals)
 {
 	struct sock_filter code[REFUSALS_MAX * NUMBERS_MAX * 2 + 2];

@@ -10,7 +10,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* Stops and continues the subject. It runs with the agent's priority, so no subject delays it. */
+/* Runs in a process with the agent's priority, so that the subject cannot delay the signals. */
 static void __attribute__((noreturn)) stop_and_go(
 	pid_t subject, unsigned int hz, volatile uint64_t *count)
 {

@@ -22,10 +22,10 @@ struct tsc_gate {
 /* Makes the pipe, before the fork. All functions return 0 or a negative errno. */
 int tsc_prepare(struct tsc_gate *gate);
 
-/* Waits until the server traces the caller, then makes its RDTSC instructions fault. */
+/* Waits until the server traces the caller, then makes the caller's RDTSC instructions fault. */
 int tsc_give_up(struct tsc_gate *gate);
 
-/* Starts the server of the child `pid`, which ends when that ends. Call it in the parent. */
+/* Starts the server of the child `pid`; it ends when the child ends. Call this in the parent. */
 int tsc_serve(struct tsc_gate *gate, pid_t pid, unsigned int mhz);
 
 #endif

@@ -39,20 +39,20 @@ def start() -> int:
 
 
 def _cannot_go_on(error: Exception) -> int:
-    """Prints the error in one line with very little memory, and returns the exit code."""
+    """Prints the error in one line, which needs little memory, and returns the exit code."""
     os.write(2, f"rig/rig: cannot go on: {type(error).__name__}: {error}\n".encode())
     return RIG_FAULT
 
 
 def _run() -> int:
     """Imports the command line, which takes a while, and runs it."""
-    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default:
         signal.signal(signal.SIGINT, _end)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher held it back
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # The launcher blocked it.
     _die_with_launcher()
     main = _import_main()
-    if ours:
+    if is_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         main(prog_name="rig/rig", complete_var="_RIG_COMPLETE")
@@ -65,8 +65,8 @@ def _run() -> int:
 def _import_main() -> Callable[..., None]:
     """Returns the function that runs the command line.
 
-    Ends the process at once if memory is too small for the import. Python raises one of several
-    exceptions then (`SystemError` is one), and would report more for each object that it deletes.
+    Ends the process at once if memory is too small for the import. Python then raises one of
+    several exceptions (`SystemError` is one), and a normal exit would print further errors.
     """
     try:
         from delayrig.main import main

@@ -2,9 +2,9 @@
 """The command line: `rig/rig` and the list of its subcommands."""
 
 import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -38,9 +38,6 @@ from delayrig.features.selfcheck.command import benchmark, selfcheck
 from delayrig.features.survey.command import survey
 from delayrig.features.threshold.command import threshold
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 COMMANDS: tuple[click.Command, ...] = (
     *(run, try_flashrom, like, gate, repro, repeat_cells, shrink, find, compare, faults),
     *(report, bug_report, coverage, history, times, waste, trace, parts, export, schema),
@@ -72,24 +69,23 @@ class _Rig(click.Group):
     """
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        return _ended(super().make_context)(*args, **kwargs)
+        with _usual_exit_codes():
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> object:
-        return _ended(super().invoke)(ctx)
+        with _usual_exit_codes():
+            return super().invoke(ctx)
 
 
-def _ended(function: Callable[P, R]) -> Callable[P, R]:
-    @wraps(function)
-    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except (KeyboardInterrupt, EOFError, click.Abort):
-            click.echo("interrupted", err=True)
-            sys.exit(INTERRUPTED)
-        except BrokenPipeError:
-            sys.exit(drop_output())
-
-    return inner
+@contextmanager
+def _usual_exit_codes() -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, EOFError, click.Abort):
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.exit(drop_output())
 
 
 @click.group(

@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def refuse(error: UsageError) -> int:
-    """Says why the command line was refused; returns the exit code."""
+    """Prints why the command line was refused; returns the exit code."""
     sys.stderr.write(f"tests/run: {error}\nremedy: see `tests/run --help`\n")
     return BAD_USAGE
 

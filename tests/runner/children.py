@@ -24,7 +24,7 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The exit code of a program, and the CPU time of it and of all that it waited for."""
+    """The exit code of a program, and its CPU time with that of children that it waited for."""
 
     code: int
     cpu_s: float

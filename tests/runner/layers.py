@@ -20,7 +20,7 @@ Three files run at a time on two CPUs, because tests often wait.
 FOUR_FILES_AT_A_TIME = ("-n", "4", "--dist", "loadfile")
 """The same for tests that mostly wait."""
 VIRTUAL, REAL = ("-m", "not alone"), ("-m", "alone")
-"""Load does not affect tests in virtual time, but may fail those in real time."""
+"""The marks of tests in virtual time, which load does not affect, and of those in real time."""
 WAITS = ("-m", "tests.waits.remove_waits")
 FUZZ = ("-m", "tests.fuzz.run_fuzz")
 FUZZ_SHARE = "0.1"

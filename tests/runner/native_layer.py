@@ -56,9 +56,9 @@ def run_native(layer: str, places: Places, build: Path, selection: Selection) ->
         write_record(record, test)
     tests = (*selection.passed, *fresh)
     print(counted(layer, tests), flush=True, file=places.output)
-    is_sound = done.code == 0 or any(test.outcome is Outcome.FAILED for test in tests)
-    sound = is_sound and bool(tests)
-    return LayerResult(layer=layer, tests=tests, is_sound=sound, cpu_s=done.cpu_s)
+    has_failed = any(test.outcome is Outcome.FAILED for test in tests)
+    is_sound = bool(tests) and (done.code == 0 or has_failed)
+    return LayerResult(layer=layer, tests=tests, is_sound=is_sound, cpu_s=done.cpu_s)
 
 
 def list_native(places: Places, build: Path, selection: Selection) -> list[str]:

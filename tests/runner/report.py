@@ -59,8 +59,8 @@ def _failed_lines(bad: list[LayerResult], all_tiers: bool) -> Iterator[str]:
 
 def _sum_line(results: list[LayerResult], took_s: float) -> str:
     counts = [sum(result.count(each) for result in results) for each in Outcome]
-    said = ", ".join(f"{count} {each}" for count, each in zip(counts, Outcome, strict=True))
-    return f"== {said} in {len(results)} layers and {human(took_s)} =="
+    text = ", ".join(f"{count} {each}" for count, each in zip(counts, Outcome, strict=True))
+    return f"== {text} in {len(results)} layers and {human(took_s)} =="
 
 
 def human(seconds: float) -> str:

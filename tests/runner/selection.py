@@ -8,7 +8,7 @@ from tests.runner.outcome import CaseResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The tests of a layer that run: by the options of the run, and by names if there are any."""
+    """The conditions by which tests of a layer run: the options of the run, and lists of names."""
 
     all_tiers: bool = False
     words: str = ""

@@ -75,17 +75,8 @@ def collected(checkout: Path) -> list[pytest.Item]:
 def page_text(checkout: Path) -> str:
     """Returns the differences between the tiers as Markdown."""
     found = marked_tests(checkout)
-    return "\n".join(
-        [
-            HEAD,
-            *_layer_lines(),
-            "",
-            *_long_lines(found),
-            "",
-            *_bound_lines(found),
-            "",
-        ]
-    )
+    parts = (_layer_lines(), _long_lines(found), _bound_lines(found))
+    return "\n".join([HEAD, *(line for part in parts for line in (*part, ""))])
 
 
 def _layer_lines() -> Iterator[str]:

@@ -7,6 +7,6 @@ library and itself, nothing else.
     rig/rig -> __main__ -> stamp: all marks fresh? -> run the rig
                               | no
                               v
-                steps: packages -> account -> environment -> native -> images (`setup` alone),
-                a mark after each
+                steps: packages -> account -> environment -> native -> images (only `rig/rig
+                setup`); each step that is done writes its mark
 """

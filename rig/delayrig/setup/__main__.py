@@ -11,7 +11,7 @@ INTERRUPTED = 130
 def start() -> int:
     """Runs the launcher and returns its exit code; 99 if it fails, or 125 with `--bisect`.
 
-    Python would exit with 1, which means that a flashrom is unsafe.
+    Without this, Python would exit with 1 after an error; 1 means that a flashrom is unsafe.
     """
     try:
         from delayrig.setup.launcher import main

@@ -35,7 +35,7 @@ If this machine has them, the rig's calls use them too.
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 DEBIAN = "debian"
-"""Debian's ID. The origin of its archive is the same word in other case."""
+"""Debian's ID in /etc/os-release. In lower case, the origin of its archive is the same word."""
 OLDEST = "bookworm"
 DEBUG_ENDING = "-debug"
 ROLLING = frozenset({"sid", "unstable", "testing"})
@@ -69,9 +69,9 @@ class Target:
 
     @property
     def is_release(self) -> bool:
-        """Returns True for a release itself, and False for its updates and backports.
+        """Returns True for the main component of a release.
 
-        Their names have a dash.
+        Returns False for its updates and backports, whose names have a dash.
         """
         suite = self.codename or self.release
         return "-" not in suite and self.serves(suite)
@@ -164,8 +164,8 @@ def debian_codename(release: Release) -> str:
 def find_debian(targets: Sequence[Target], release: Release) -> Target:
     """Returns Debian's archive as this machine is configured to reach it.
 
-    A derivative may have it in addition to its own archive. Debian's testing and unstable report a
-    codename that the archive does not use.
+    A derivative may have it in addition to its own archive. On Debian testing and unstable, the
+    codename in /etc/os-release may differ from the one in the archive.
     """
     found = _debian(targets, release)
     if found is not None:
@@ -189,7 +189,8 @@ def has_debian(targets: str, release: Release) -> bool:
 def _debian(targets: Sequence[Target], release: Release) -> Target | None:
     releases = [target for target in targets if target.is_release]
     signed = [target for target in releases if target.origin.lower() == DEBIAN]
-    # A mirror may set another origin. If the lists were not fetched, there is no origin.
+    # A mirror may set another origin, and without fetched lists there is no origin. So on Debian,
+    # targets of any origin are accepted.
     on_debian = releases if release.id == DEBIAN else []
     unnamed = [target for target in on_debian if {target.codename, target.release} & ROLLING]
     for group in (_serving(signed, release), _serving(on_debian, release), signed, unnamed):
@@ -216,7 +217,7 @@ def _stanza(uri: str, suite: str, more: Fields) -> str:
 
 
 def _carried(target: Target, files: Mapping[str, str]) -> Fields:
-    """Returns trust and options exactly as the machine's own source has them."""
+    """Returns the key and the options exactly as the machine's own source has them."""
     source = _find_source(target.entry, files)
     if source is None:
         return {"Signed-By": target.signed_by or KEYRING}

@@ -105,7 +105,7 @@ class Request:
 
 
 def read_request(arguments: Sequence[str]) -> Request:
-    """Takes the launcher's options out of the arguments. Words after `--` are left alone."""
+    """Parses the command line as the launcher needs it. Words after `--` are only passed on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, archive = _take_archive(arguments[:end])
     rest = arguments[end:]
@@ -147,7 +147,7 @@ def read_request(arguments: Sequence[str]) -> Request:
 
 
 def _sha256(arguments: Sequence[str]) -> str:
-    """Returns the last value of `--sha256`, which is no option without `--import`."""
+    """Returns the last value of `--sha256`, empty if it is not given; raises `UsageError`."""
     given = values_of("--sha256", arguments)
     is_named = any(argument.partition("=")[0] == "--sha256" for argument in arguments)
     if is_named and not (given and re.fullmatch("[0-9a-fA-F]{64}", given[-1])):
@@ -156,7 +156,7 @@ def _sha256(arguments: Sequence[str]) -> str:
 
 
 def _take_archive(arguments: Sequence[str]) -> tuple[list[str], str]:
-    """Returns the arguments without `--archive URI`, and the address. The last one counts."""
+    """Returns the arguments without `--archive URI`, and the last address that was given."""
     kept, archive = [], ""
     left = iter(arguments)
     for argument in left:

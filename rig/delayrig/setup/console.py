@@ -104,9 +104,9 @@ class Console:
         if not self.live or self.quiet:
             return
         width = shutil.get_terminal_size().columns - 3
-        seen = "".join(letter for letter in line if letter.isprintable())[:width]
+        shown = "".join(letter for letter in line if letter.isprintable())[:width]
         self.erase()
-        self.output.write("  " + self.paint(seen, Colour.DIM))
+        self.output.write("  " + self.paint(shown, Colour.DIM))
         self.output.flush()
 
     def erase(self) -> None:
@@ -157,7 +157,7 @@ def human_size(size_bytes: int) -> str:
     """Returns the size with three digits at most below 1000 GB: `312 MB`."""
     for unit, unit_bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         size = size_bytes / unit_bytes
-        if size >= 0.9995:  # 999.5 of the next unit would round to 1000.
+        if size >= 0.9995:  # 999.5 of the next smaller unit rounds to 1000.
             return f"{size:.1f} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
     return f"{size_bytes} bytes"
 

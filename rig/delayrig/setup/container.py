@@ -85,8 +85,8 @@ def find_engine() -> Engine:
 def inside_user(name: str, facts: str, user: tuple[int, int]) -> tuple[int, int]:
     """Returns the user and group that the rig has inside the container.
 
-    In a rootless engine, root inside is `user` outside. podman has no service that is root, so root
-    inside is always `user`. docker's service may be root; then the rig has the ids of `user`.
+    In a rootless engine, root inside is `user` outside. podman runs as `user` itself, so its root
+    is always `user`. docker's service may run as root; then the rig has the ids of `user` inside.
     """
     rootless = name == "podman" or "name=rootless" in facts
     return (0, 0) if rootless else user

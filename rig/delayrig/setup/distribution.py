@@ -88,7 +88,10 @@ def _unquoted(value: str) -> str:
 
 
 def refusal(machine: Machine) -> SetupError | None:
-    """Returns why this machine cannot run guests, and the two ways left; None if it can."""
+    """Returns None if this machine can run guests.
+
+    Otherwise returns an error that says why not, with two other ways as its remedy.
+    """
     if machine.has_debian:
         return None
     name = machine.release.name

@@ -62,8 +62,8 @@ def examine(context: Context) -> int:
     if context.as_json:
         answers = [{"check": name, **asdict(finding)} for name, finding in found.items()]
         context.console.write(json.dumps(answers, indent=1))
-    is_ill = any(finding.level is Level.PROBLEM for finding in found.values())
-    return EXIT_RIG_FAULT if is_ill else EXIT_PASS
+    has_problem = any(finding.level is Level.PROBLEM for finding in found.values())
+    return EXIT_RIG_FAULT if has_problem else EXIT_PASS
 
 
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:

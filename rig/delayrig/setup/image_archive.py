@@ -2,13 +2,13 @@
 """Exports prepared images and the rig's Python packages to a file, and imports such a file.
 
 The file is a tar archive, to be imported into another folder of state. Its first member,
-`manifest.json`, names every other member with its SHA-256 digest, so a damaged one is found before
-any of it is used. Whoever writes the file writes the digests, too: they do not prove who that was.
+`manifest.json`, names every other member with its SHA-256 digest, so damage is found before
+anything of the file is used. The digests do not prove who wrote the file: its author writes them.
 
 Anybody may have written a file that is imported. So everything is unpacked and checked in a fresh
 folder, and then moved file by file. No step follows a link: folders are opened one by one from the
-state's own, so that what lies on disk cannot lead a path elsewhere. Only the standard library is
-used, because nothing may be set up yet.
+state's own, so a link on the disk cannot redirect a path. Only the standard library is used,
+because nothing may be set up yet.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ def export_images(layout: Layout, file: Path) -> int:
             "prepare them with: rig/rig images",
         )
     fresh = file.with_name(f"{file.name}.new")
-    # With `dereference`, two hard links become two files: import takes no other kind of member.
+    # `dereference` writes a hard link as a file of its own, because import refuses hard links.
     with tarfile.open(fresh, "w:gz", compresslevel=COMPRESSION_LEVEL, dereference=True) as archive:
         manifest = json.dumps({"kind": KIND, "schema": SCHEMA, "files": entries}).encode()
         head = tarfile.TarInfo(MANIFEST)
@@ -85,7 +85,7 @@ def _entries(state: Path) -> Iterator[dict[str, Any]]:
 class Entry:
     path: PurePosixPath
     link: str = ""
-    """The target of a link; empty: a file."""
+    """The target of a link; empty for a file."""
     sha256: str = ""
     runnable: bool = False
 
@@ -192,7 +192,9 @@ def _checked_link(path: PurePosixPath, target: str) -> str:
 
     `..` may stand only at the beginning: after a name, its meaning would depend on the disk.
     """
-    parts = PurePosixPath(_checked_text(target)).parts
+    if not target or "\0" in target or len(os.fsencode(target)) > PATH_BYTES_MAX:
+        raise ValueError(f"{target!r:.100} is no target of a link")
+    parts = PurePosixPath(target).parts
     above = next((at for at, name in enumerate(parts) if name != ".."), len(parts))
     inside = len(path.parent.parts) - above
     leads_to = (*path.parent.parts[: max(inside, 0)], *parts[above:])
@@ -201,12 +203,6 @@ def _checked_link(path: PurePosixPath, target: str) -> str:
     if leads_to[0] not in CARRIED or len(leads_to) < 2:
         raise ValueError(f"{path}: a link that leads to {target}, which is not carried")
     return target
-
-
-def _checked_text(text: str) -> str:
-    if not text or "\0" in text or len(os.fsencode(text)) > PATH_BYTES_MAX:
-        raise ValueError(f"{text!r:.100} is no target of a link")
-    return text
 
 
 def _check_together(entries: list[Entry]) -> None:
@@ -283,7 +279,7 @@ def _folder_of(path: PurePosixPath, state: Path, file: Path) -> Iterator[int]:
                 os.mkdir(name, dir_fd=folder)
             try:
                 inner = os.open(name, FOLDER, dir_fd=folder)
-            except NotADirectoryError as error:  # O_DIRECTORY: never ELOOP
+            except NotADirectoryError as error:  # With O_DIRECTORY a link gives ENOTDIR.
                 why = f"{path} would lie behind a link or a file of {state}"
                 raise _refused(file, why) from error
             os.close(folder)

@@ -45,7 +45,7 @@ HOST_PROGRAMS = (
     "sleep-facts",
     "rig-confine",
 )
-# An option of the rig's own builds: delay layers with past mistakes, which tests must convict.
+# An option of the rig's own builds: delay layers with past mistakes, which tests must detect.
 OPTIONS = ("-Dpast_mistakes=true",)
 
 

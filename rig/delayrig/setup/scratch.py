@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scratch folders. The process that uses one locks it; one without a lock is abandoned.
 
-They are below TMPDIR, or beside the folder that is made in them and then renamed. Their names
-contain the id of their process. Folders with other names are left alone.
+They are below TMPDIR, or beside the final place of a folder that is made in them and then renamed.
+Their names contain the id of their process. Folders with other names are left alone.
 """
 
 import contextlib

@@ -11,7 +11,7 @@ Sources: deb822(5), "Build-Ids" of Debian's debug packages; apt.conf(5), "Dir"; 
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -144,16 +144,12 @@ def _source(suite: str) -> str:
 
 def packages_of(index: str, builds: Sequence[str]) -> set[str]:
     """Returns the packages of an index, as `NAME=VERSION`, that have one of the builds."""
+    stanzas = (dict(FIELD.findall(stanza)) for stanza in index.split("\n\n"))
     return {
         f"{fields['Package']}={fields['Version']}"
-        for fields in _stanzas(index)
+        for fields in stanzas
         if set(builds) & set(fields.get("Build-Ids", "").split())
     }
-
-
-def _stanzas(index: str) -> Iterator[dict[str, str]]:
-    for stanza in index.split("\n\n"):
-        yield dict(FIELD.findall(stanza))
 
 
 class _Apt:

@@ -57,7 +57,7 @@ class DelayFunction(msgspec.Struct, frozen=True, kw_only=True):
     # See `Extent`.
     returns: tuple[int, ...] = ()
     return_sites: tuple[int, ...] = ()
-    """The known return addresses of its calls; empty if `returns` has all of its ends."""
+    """The known return addresses of its calls; empty if it ends only at `returns`."""
     leaves: bool = False
     """True if it may end by a jump to code whose return instructions are unknown."""
     argument: int = 0
@@ -95,6 +95,8 @@ def find_delay_functions(subject: Subject, options: DelayOptions) -> tuple[Delay
 
 
 class Askable(msgspec.Struct, frozen=True):
+    """A delay function of a library, as the library client calls it."""
+
     address: int
     per_us: int = 1
     """The number of its units in a microsecond."""
@@ -103,7 +105,7 @@ class Askable(msgspec.Struct, frozen=True):
 
 
 def askable_functions(subject: Subject) -> list[Askable]:
-    """Returns the library's delay function if its address is known, else all without doubt."""
+    """Returns the library's known delay function, or all that the finder does not doubt."""
     found = {
         each.address: Askable(each.address, NS_PER_US // each.unit_ns, each.argument)
         for each in find_delay_functions(subject, DelayOptions())
@@ -127,7 +129,7 @@ def find_watched(subject: Subject, options: DelayOptions) -> tuple[DelayFunction
     """Returns what QEMU watches: delay functions, and direct waits.
 
     Waits that cannot be judged come last; the record only mentions them. Waits that end when a file
-    is ready are omitted.
+    is ready are omitted. The result is empty if no call could be judged.
     """
     parts = dict(parts_under_test(subject))
     direct = [
@@ -222,7 +224,7 @@ def _by_symbols(subject: Subject, *names: str) -> Iterator[DelayFunction]:
 
 
 def _in_debug_information(subject: Subject, *names: str) -> Iterator[DelayFunction]:
-    """Yields the same functions by debug information, which may be in a separate file."""
+    """Yields these functions by debug information instead, which may be in a separate file."""
     for file, part in parts_under_test(subject):
         found = debug_functions(part, list(names) or known_delay_symbols())
         for name, address in found.items():

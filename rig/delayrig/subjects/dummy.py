@@ -17,7 +17,7 @@ from delayrig.subjects.subject import knows_string, may_know
 EVENTS_PATH = "/tmp/dummy.jsonl"
 IMAGE_PATH = "/tmp/chip.bin"
 TIME_ALONE = "flashrom's own dummy programmer skips every delay: only the time was recorded"
-MOMENTS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
+TIME_KEYS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
 """The keys of events whose values are times of the clock, not durations."""
 
 
@@ -55,7 +55,7 @@ def on_the_clock_of(agent: bytes, dummy: bytes) -> bytes:
     moved = []
     for event in parse_events(dummy, source="the dummy programmer's events"):
         # 0 means that there is no such time.
-        times = {key: at + ahead_ns for key in MOMENTS if (at := getattr(event, key, 0))}
+        times = {key: at + ahead_ns for key in TIME_KEYS if (at := getattr(event, key, 0))}
         moved.append(msgspec.structs.replace(event, **times))
     return encode_events(moved)
 

@@ -48,7 +48,7 @@ class ElfFacts:
     interpreter: str | None
     needed: tuple[str, ...]
     rpath: tuple[str, ...]
-    """The folders for its libraries, and for the libraries of those that have no runpath."""
+    """The folders for its libraries. Libraries without a runpath inherit them."""
     runpath: tuple[str, ...]
 
     @property

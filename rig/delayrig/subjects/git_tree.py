@@ -212,15 +212,11 @@ def _record(name: str, paths: Paths) -> Path:
 def _git(repository: Path, *words: str, at: Path | None = None) -> str:
     done = _run(repository, *words, at=at)
     if done.returncode != 0:
-        _refuse(repository, done)
+        raise BadInputError(
+            f"{repository}: git ended with {done.returncode}: {done.stderr.strip()}",
+            hint="run `git status` there",
+        )
     return done.stdout.strip()
-
-
-def _refuse(folder: Path, done: subprocess.CompletedProcess[str]) -> None:
-    raise BadInputError(
-        f"{folder}: git ended with {done.returncode}: {done.stderr.strip()}",
-        hint="run `git status` there",
-    )
 
 
 def _run(repository: Path, *words: str, at: Path | None = None) -> subprocess.CompletedProcess[str]:

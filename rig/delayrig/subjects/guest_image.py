@@ -70,7 +70,7 @@ def provide_guest_image(
 def provide_device_image(
     recipe: GuestRecipe, paths: Paths, preparing: Preparing, arch: Arch = Arch.X86_64
 ) -> GuestImage:
-    """Returns the same for guests whose chip is in QEMU. Their initrd has no emulator."""
+    """Returns a kernel and an initrd without the emulator, for guests whose chip is in QEMU."""
     return _provide(recipe, paths, preparing, arch, {paths.device_agent_of(arch): "init"}, ())
 
 

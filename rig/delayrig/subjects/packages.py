@@ -98,8 +98,8 @@ def cause_of(messages: str) -> str:
     """Returns the line of apt that names the fault, without the address."""
     lines = [line.strip() for line in messages.splitlines() if line.strip()]
     errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
-    telling = [line for line in errors if not line.startswith(VAGUE)]
-    return ADDRESS.sub("", (telling or errors or lines or ["mmdebstrap said nothing"])[0])
+    precise = [line for line in errors if not line.startswith(VAGUE)]
+    return ADDRESS.sub("", (precise or errors or lines or ["mmdebstrap said nothing"])[0])
 
 
 def _mmdebstrap_words(

@@ -44,7 +44,7 @@ def provide_program_library(
 
 
 def is_saved(name: str, recipes: Recipes) -> bool:
-    """Returns True if the subject or its library was saved with the run, so none is built."""
+    """Returns True if the subject or its library was saved with the run; neither is built then."""
     return any(subject.name in (name, f"{name}{SUFFIX}") for subject, _ in _described(recipes))
 
 

@@ -26,7 +26,7 @@ class Call:
     target: int | None = None
     """The called function's address, if it is in this file."""
     is_wide: bool = False
-    """True if the symbol of that other file ends in `64`: its times have 64 bits everywhere."""
+    """True if that symbol ends in `64`: its times have 64 bits on every architecture."""
 
     @property
     def returns_here(self) -> bool:
@@ -41,7 +41,7 @@ class CallGraph:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """Returns the functions by address, from symbols, frame information and the other code."""
+        """Returns the functions, ascending, from symbols, frame information, calls and jumps."""
         sizes: dict[int, int] = {}
         for function in (*self.program.framed, *self.program.named):
             sizes[function.address] = max(sizes.get(function.address, 0), function.size)
@@ -56,7 +56,7 @@ class CallGraph:
         return list(_with_sizes(sorted(sizes.items()), text_ends))
 
     def _called(self, _: list[int]) -> Iterator[int]:
-        """Yields addresses that are called, or taken by data or code, and beginnings of code."""
+        """Yields targets of calls, code addresses in data and code, and beginnings of stretches."""
         for step in self.program.all_steps:
             if step.kind == CALL and step.target is not None and self._in_text(step.target):
                 yield step.target
@@ -71,7 +71,7 @@ class CallGraph:
             preceding = before.get(step.target) if step.kind == JUMP and step.target else None
             if preceding is None or step.target is None:
                 continue
-            # The instructions that fill the gap between functions have no effect.
+            # A gap between functions is filled with instructions that have no effect.
             gap = "nop" in preceding.mnemonic or preceding.mnemonic == "xchg"
             is_other = bisect_right(starts, step.target) != bisect_right(starts, step.address)
             if is_other and (gap or preceding.kind in (JUMP, RETURN)):
@@ -129,7 +129,7 @@ class CallGraph:
 
     @cached_property
     def implementations(self) -> dict[int, list[int]]:
-        """Returns the functions that an IFUNC's resolver may choose: it takes their addresses."""
+        """Returns, by slot, the functions whose addresses an IFUNC's resolver takes."""
         return {
             slot: sorted(self._taken(self.function_at(resolver)))
             for slot, resolver in self.program.resolvers.items()
@@ -223,6 +223,7 @@ def closure(starts: Iterable[T], following: Callable[[T], Iterable[T]]) -> list[
 
 
 def _addresses(program: Program, steps: list[Step]) -> Iterator[int]:
+    """Yields the addresses that the instructions take, of code and of data."""
     pages: dict[str, int] = {}
     for step in steps:
         register, _, source = step.operands.partition(", ")

@@ -43,7 +43,7 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
     returns: tuple[int, ...]
     """Its return instructions, and those of the functions that it tail-calls."""
     return_sites: tuple[int, ...]
-    """The addresses after its direct calls; empty if its returns are all of its ends."""
+    """The addresses after its direct calls; empty if it ends only at `returns`."""
     leaves: bool = False
     """True if it may end by a jump into another file or through a pointer."""
     argument: int = 0
@@ -104,7 +104,7 @@ class Candidates:
             todo += [call.target for call in calls if call.target is not None]
 
     def is_polled(self, call: Call) -> bool:
-        """Returns True if the call is in a loop, and no sleep until an absolute time is in it."""
+        """Returns True if the call is in a loop without a sleep until an absolute time."""
         flow = self.waits.flow(self._function(call.caller))
         if flow is None:
             return False
@@ -117,7 +117,10 @@ class Candidates:
 
     @cached_property
     def _waiting(self) -> dict[tuple[int, int], Wait]:
-        """Returns all functions that wait for an argument, from sleeps and clocks upwards."""
+        """Returns the waits for an argument, by the function's address and the argument.
+
+        The search begins at the callers of sleeps and clocks, and goes on to their callers.
+        """
         found: dict[tuple[int, int], Wait] = {}
         seen: set[int] = set()
         kinds = (*SLEEPERS, *CLOCKS)
@@ -194,7 +197,7 @@ class Candidates:
     def _passes_on(self, wait: Wait, plain: dict[int, Wait]) -> bool:
         """Returns True if it only calls another delay, which is watched instead.
 
-        A function that changes the time stays if it is the only caller of that delay.
+        A function that changes the time is kept if it is the only caller of that delay.
         """
         if wait.is_own or len(wait.forwards) != 1:
             return False

@@ -28,7 +28,7 @@ from delayrig.subjects.symbols import Symbols
 READING = 4
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
-"""The most other functions that a function that passes a time on may call: they print errors."""
+"""A function that passes a time on may call this many others, which print errors."""
 PLACE_FINDER_SIZE_MAX = 16
 PLACE_FINDER_STEPS = 2
 
@@ -86,9 +86,9 @@ class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
     """True if functions have names."""
     functions: tuple[CodeFunction, ...]
     callers: dict[int, int]
-    """The functions that may end in a jump to a delay, by the last byte of each call of them."""
+    """The functions that may end in a jump to a delay, by the address of a call's last byte."""
     leaving: tuple[int, ...]
-    """The addresses of those functions that may end in a jump through a pointer."""
+    """The addresses of functions that pass a time on and may end in a jump through a pointer."""
 
 
 def read_code_map(

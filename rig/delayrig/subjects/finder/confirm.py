@@ -93,7 +93,7 @@ def _follows_closely(asked: Sequence[tuple[int, int]], unit_ns: int) -> bool:
     The calls must request different times, or the same many times.
     """
     units = [each for each, _ in asked]
-    telling = max(units) >= APART * min(units) or len(units) >= MANY
-    return telling and all(
+    is_enough = max(units) >= APART * min(units) or len(units) >= MANY
+    return is_enough and all(
         each * unit_ns <= seen_ns <= LATE_BY * each * unit_ns + CLOSE_NS for each, seen_ns in asked
     )

@@ -74,7 +74,7 @@ def find_in(content: bytes, named: Iterable[int] = ()) -> Findings:
     candidates = Candidates(content)
     found = tuple(candidates.found())
     known = tuple(map(candidates.facts_of, named))
-    # A sleep in a doubtful delay function is judged itself if the function is not confirmed.
+    # Sleeps in a doubtful delay function are direct waits, judged if it is not confirmed.
     watched = [each.address for each in (*found, *known) if not each.doubt]
     return Findings(found=found, named=known, direct=tuple(_direct_waits(candidates, watched)))
 

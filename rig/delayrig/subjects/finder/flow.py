@@ -18,6 +18,7 @@ from delayrig.subjects.finder.isa import (
 )
 from delayrig.subjects.finder.program import Function
 from delayrig.subjects.finder.state import (
+    ARGUMENT,
     ARGUMENTS,
     BETWEEN,
     NOTHING,
@@ -50,7 +51,7 @@ class Handed:
     """One call with its arguments."""
 
     call: Call | None
-    """The call; None through a pointer, or if it is a system call: argument 0 is its number."""
+    """None for a call through a pointer, and for a system call, whose number is argument 0."""
     address: int
     arguments: tuple[Value, ...]
     behind: tuple[Value, ...]
@@ -174,7 +175,7 @@ class _Reader:
             return
         clock = call is not None and self.callees.reads_clock(call)
         used = [given[n] for n in self.callees.reads(call) if n < len(given)] if call else []
-        # A helper that gets a start may return the time since then.
+        # A helper that gets the time of a start may return the time since then.
         since = computed(reading(step.address), *given, *behind)
         result = (reading(step.address) | (since & IS_BETWEEN)) if clock else computed(*used)
         self._write_behind(given, result, state)
@@ -204,7 +205,7 @@ class _Reader:
             if at is not None and result:
                 state.add(at, TIMESPEC_WORDS * self.isa.word_bytes, result)
             for n in arguments_in(value):
-                if has_clock(result) and ("argument", n) in value:
+                if has_clock(result) and (ARGUMENT, n) in value:
                     state.behind[n] = state.behind.get(n, NOTHING) | result
 
     def _reached(self, address: int) -> set[int]:

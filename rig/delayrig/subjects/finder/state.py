@@ -6,8 +6,8 @@ something computed from it, and `(SCALED, n)` its product with a variable, as in
 `(STACK, offset)` is an address on the stack, relative to the stack pointer at the function's entry;
 `(NUMBER, n)` a constant; `(CLOCK, 0)` comes from a clock, `(MEMORY, 0)` from a variable.
 `(READING, address)` is the call that read that clock; `(BETWEEN, 0)` is a time between two
-readings, and `(BEFORE, 0)` a time since a start that a variable holds. `(CAPPED, 0)` may be a
-constant of the code instead of an argument.
+readings, and `(BEFORE, 0)` a time since a start that a variable holds. With `(CAPPED, 0)`, the
+value may be a constant of the code instead of an argument.
 `(TIMES + "n", 1000)` is the n-th argument times 1000, perhaps with something added, as when
 microseconds become nanoseconds.
 """
@@ -100,8 +100,8 @@ def is_between(*sources: Value) -> bool:
 
 def is_before(*sources: Value) -> bool:
     """Returns True if a clock reading is combined with a variable, which may hold a start."""
-    looks = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
-    return bool(looks) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
+    pure = [s for s in sources if has_clock(s) and not (arguments_in(s) or (BETWEEN, 0) in s)]
+    return bool(pure) and any((MEMORY, 0) in s and not has_clock(s) for s in sources)
 
 
 def is_capped(value: Value) -> bool:
@@ -132,7 +132,10 @@ def computed(*sources: Value) -> Value:
 
 
 def added(*sources: Value) -> Value:
-    """Returns the result of a sum or difference, one part of which is a multiple of an argument."""
+    """Returns the result of a sum or difference.
+
+    If only one part is a multiple of an argument, the result keeps its factor.
+    """
     found = [each for each in map(_multiples, sources) if each]
     return computed(*sources) | found[0] if len(found) == 1 else computed(*sources)
 
@@ -443,8 +446,8 @@ class Transfer:
         self.notes.met_clock |= arguments
         if is_between(*sources):
             self.notes.met_since |= arguments
-        is_look = mnemonic in (*COMPARISONS, *DIFFERENCES) and is_before(*sources)
-        if is_look or any((BEFORE, 0) in source for source in sources):
+        is_since = mnemonic in (*COMPARISONS, *DIFFERENCES) and is_before(*sources)
+        if is_since or any((BEFORE, 0) in source for source in sources):
             self.notes.met_before |= arguments
         if any(map(is_capped, sources)):
             self.notes.met_capped |= arguments

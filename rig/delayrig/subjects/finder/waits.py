@@ -40,7 +40,7 @@ UNITS_NS = {"usleep": 1000, "poll": 1_000_000, "sleep": 1_000_000_000}
 """The units of sleeping functions that take a number."""
 PART_NS = {"select": 1000}
 """The unit of the fraction in a struct of seconds and a fraction, if it is not nanoseconds."""
-TELLING = (1, 1000, 1_000_000)
+TO_NS = (1, 1000, 1_000_000)
 """The factors that turn a fraction of a second into nanoseconds."""
 ABSOLUTE = 1
 """The flag TIMER_ABSTIME of clock_nanosleep()."""
@@ -76,12 +76,12 @@ class Wait:
     unit_ns: int = 0
     """The unit of an argument that is passed unchanged; 0 if unknown."""
     part_factors: set[int] = field(default_factory=set)
-    """The factors by which it was multiplied to become nanoseconds."""
+    """The factors by which the code multiplies the argument to get nanoseconds."""
 
     @property
     def counts_ns(self) -> int:
         """Returns the unit of its argument, if the code shows it, else 0."""
-        units = [factor for factor in sorted(self.part_factors) if factor in TELLING]
+        units = [factor for factor in sorted(self.part_factors) if factor in TO_NS]
         return self.unit_ns or (units[0] if len(units) == 1 else 0)
 
     @property
@@ -101,7 +101,7 @@ class Waits:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self._flows: dict[int, Flow | None] = {}
-        # By depth as well: an answer found with less depth left does not hold for more.
+        # The keys include the remaining depth, because a deeper search may find more.
         self._waits: dict[tuple[int, int, int], Wait | None] = {}
         self._clocks: dict[tuple[int, int], bool] = {}
 
@@ -171,6 +171,7 @@ class Waits:
     def _note_forward(
         self, found: Wait, handed: Handed, target: int, depth: int, flow: Flow
     ) -> None:
+        """Notes a call that passes the argument on to a function that waits for it."""
         function = self.graph.function_at(target)
         for index, value in enumerate(handed.arguments):
             if function is None or found.argument not in arguments_in(value):
@@ -206,18 +207,18 @@ class Waits:
 
 
 def _is_rest(value: Value) -> bool:
-    """Returns True if it is a remaining time whose start this function read from no clock."""
+    """Returns True if it is a remaining time whose start this function did not read itself."""
     return (BEFORE, 0) in value or (has_clock(value) and (BETWEEN, 0) not in value)
 
 
 def _is_cap(value: Value, handed: Handed, found: Wait, flow: Flow) -> bool:
     """Returns True if a constant of the code may cap the whole wait.
 
-    The constant is only the length of a part if the loop of this call also compares the argument.
+    If the loop of this call also compares the argument, the constant is only the length of a part.
     """
     loops = (each.addresses for each in flow.loops if handed.address in each.addresses)
-    looks = {at for at, arguments in flow.looked_at.items() if found.argument in arguments}
-    return is_capped(value) and not any(looks & addresses for addresses in loops)
+    compared = {at for at, arguments in flow.looked_at.items() if found.argument in arguments}
+    return is_capped(value) and not any(compared & addresses for addresses in loops)
 
 
 def _note_sleep(found: Wait, handed: Handed, name: str, flow: Flow) -> None:
