@@ -158,8 +158,9 @@ class Side:
         for file, code in maps.items():
             for each in code.functions:
                 own = ours.get(_identity(each))
-                for one, two in _counterparts(each, own.code) if own else ():
-                    found[file, one] = (own.file, two)
+                if own is not None:
+                    pairs = _counterparts(each, own.code)
+                    found |= {(file, one): (own.file, two) for one, two in pairs}
         return found
 
     @cached_property
