@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from delayrig import __version__
+from delayrig.base.toml import complete_types
 from delayrig.cli.command import INTERRUPTED, drop_output
 from delayrig.cli.option_types import add_tree_option
 from delayrig.cli.verbosity import add_verbosity
@@ -99,6 +100,7 @@ def main() -> None:
 
     It answers whether any operation was timed too short, and how long programming took.
     """
+    complete_types()
 
 
 for command in COMMANDS:

@@ -8,6 +8,8 @@ import pytest
 from delayrig.base.errors import BadInputError, ExitCode, UnknownNameError
 from delayrig.base.toml import parse_toml, read_toml
 
+from tests.rig.running import run_python
+
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     speed: int
@@ -99,6 +101,38 @@ def test_missing_file_folder_or_text_that_is_not_utf8_is_bad_input(tmp_path: Pat
     ):
         with pytest.raises(BadInputError, match=complaint):
             read_toml(path, Outer)
+
+
+FIRST_USE = """
+import sys
+from threading import Barrier, Thread
+import msgspec
+from delayrig.base.toml import complete_types
+
+THREADS = 4
+sys.setswitchinterval(1e-6)
+structs = []
+for number in range(100):
+    inner = msgspec.defstruct("Inner", [(f"i{n}", int | None, None) for n in range(20)])
+    middle = msgspec.defstruct("Middle", [(f"m{n}", inner | None, None) for n in range(20)])
+    structs.append(msgspec.defstruct("Outer", [(f"o{n}", middle | None, None) for n in range(20)]))
+complete_types()
+for struct in structs:
+    barrier = Barrier(THREADS)
+    def use():
+        barrier.wait()
+        msgspec.convert({"o19": {"m19": {"i19": 7}}}, struct)
+    threads = [Thread(target=use) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_threads_may_use_completed_types_at_the_same_time() -> None:
+    done = run_python("-c", FIRST_USE, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def hint_for(name: str, known: list[str], *, what: str, listed_by: str = "") -> str:

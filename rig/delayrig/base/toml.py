@@ -24,6 +24,19 @@ PLAIN_NAMES = {
 }
 
 
+def complete_types() -> None:
+    """Makes msgspec complete all structs that are imported.
+
+    It would complete each at its first use, and crashes if two threads then use the same one.
+    """
+    todo = [msgspec.Struct]
+    while todo:
+        found = todo.pop().__subclasses__()
+        todo += found
+        for each in found:
+            msgspec.json.Decoder(each)
+
+
 def read_toml(path: Path, kind: type[T]) -> T:
     """Returns the file as a `kind`; raises `BadInputError` for anything else."""
     try:

@@ -20,6 +20,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.scratch import ScratchFolder
+from delayrig.base.toml import complete_types
 from delayrig.lanes.supplies import CpuPool, Supplies
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.model.cell import Cell
@@ -58,6 +59,7 @@ class RigWorker(WorkerPlugin):
         """Sets up the worker in its own process."""
         # The process that started the worker gets the signal, and ends the worker.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        complete_types()
         self.paths: Paths = find_paths()
         sweep_scratch(self.paths.state)
         # Several processes share the cells. With two waiting guests per CPU, more cells find one
