@@ -137,7 +137,7 @@ class Side:
 
     @cached_property
     def cells(self) -> dict[Key, list[str]]:
-        """Returns the cells that reached it, by site and by delay function."""
+        """Returns the cells that reached each site and each delay function, by its key."""
         found: dict[Key, dict[str, None]] = defaultdict(dict)
         for build in self.builds:
             maps = self._maps(build)
@@ -168,8 +168,9 @@ class Side:
     def sites(self) -> list[tuple[Placed, Site]]:
         """Returns all sites that count.
 
-        Functions that only pass a time on have none. A call of a function that passes it on through
-        a pointer counts if a cell shows that a call of that function reached a delay function.
+        The calls in a function that only passes on its caller's time do not count. The call of a
+        function that passes the time on through a pointer counts only if some cell shows that the
+        pointer led to a delay function.
         """
         confirmed = {
             (each.file, site.target)
@@ -186,7 +187,7 @@ class Side:
 
 
 def _identity(function: CodeFunction) -> str:
-    """Returns a key that all builds share; empty for functions without sites that do not delay."""
+    """Returns a key that all builds share; empty if it has no site and is no delay function."""
     is_interesting = function.sites or function.is_delay
     return (function.name or function.key) if is_interesting else ""
 
@@ -234,7 +235,7 @@ def _changed(baseline: Side, candidate: Side) -> list[Changed]:
 
 
 def changed_sites(baseline: Side, candidate: Side) -> list[Key]:
-    """Returns the candidate's functions that the change touched."""
+    """Returns the keys of the candidate's functions that the change touched."""
     changed = _changed(baseline, candidate)
     return [(each.after.file, each.after.code.address) for each in changed if each.after]
 

@@ -48,7 +48,7 @@ class Symptom(StrEnum):
 def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -> bool:
     """Returns True if the user would see the symptom in that cell.
 
-    `own` is our flashrom's result in the same cell. If ours takes as long, the machine is slow.
+    `own` is our flashrom's result in the same cell. A cell in which ours takes as long is not slow.
     """
     if not was_run(result):
         return False
@@ -68,7 +68,10 @@ def was_run(result: CellResult) -> bool:
 
 
 def _changed(result: CellResult) -> bool:
-    """Returns True if it began to erase or program. Other jobs may end in a `write` phase, too."""
+    """Returns True if the job erases or programs, and had begun to.
+
+    The phase `write` alone does not show that: other jobs may also end in it.
+    """
     return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
 

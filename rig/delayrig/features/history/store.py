@@ -248,7 +248,7 @@ class History:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
         except IntegrityError:
-            # Another writer has just added the same run, so now it is found.
+            # Another writer has just added the same run, so the second try finds it.
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
 

@@ -29,7 +29,7 @@ MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
-"""A wait ended at a tick if it lasted a whole number of ticks, to this fraction of a tick."""
+"""The largest distance from a whole number of ticks, in ticks, of a wait that ended at a tick."""
 EXAMPLE_NS = 1_200_000
 TRIED_NS = 100_000
 SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -113,7 +113,7 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
 
 
 def say_slack(machine: MachineReport) -> Said | None:
-    """Says by how much a smaller slack makes short sleeps more exact."""
+    """Says how much less late short sleeps end with a smaller timer slack."""
     cut = next((cut for cut in slack_cuts(machine) if cut.request_ns == 100_000), None)
     if cut is None:
         return None

@@ -256,7 +256,7 @@ class LivePlace:
 
 
 def with_windows(line: Line, left: Left) -> Line:
-    """Adds the windows between the times of a line, and those not kept, if the line has times."""
+    """Adds the numbers of windows between the times of a line, if it has times."""
     if "began_ns" not in line:
         return line
     since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))

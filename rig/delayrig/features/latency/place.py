@@ -18,7 +18,7 @@ CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """The number of windows of a guest in real time, and of those not held to a core's speed."""
+    """The number of windows of a guest in real time, and of those that missed a core's speed."""
 
     count: int = 0
     not_kept: int = 0
@@ -38,7 +38,7 @@ class PlaceFacts:
     core_mips: tuple[float, ...] = ()
     about: str = ""
     usual_slack_ns: int = 0
-    """The slack to set for ordinary processes that do not inherit Linux's default; 0 leaves it."""
+    """The timer slack to set in ordinary series, where it is not inherited; 0 sets none."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()

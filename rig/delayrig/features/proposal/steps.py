@@ -111,7 +111,7 @@ def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
 
 
 def _shared(polling: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
-    """Returns the places that all steps finished, in the plan's order, and a line for each other.
+    """Returns the places that all steps finished, in the plan's order, and lines on the others.
 
     A place in which not all steps ran is in neither list.
     """

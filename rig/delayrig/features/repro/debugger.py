@@ -83,7 +83,7 @@ def packet(words: str) -> bytes:
 
 
 KILL = packet("k")
-"""The packet that kills the process if gdb was killed; otherwise it has no effect."""
+"""The packet that kills the process. If gdb ended normally, nobody receives it."""
 
 
 def _directories(sources: Sequence[Path]) -> str:

@@ -180,7 +180,7 @@ def _describe_kept(walk: Walk) -> list[str]:
             f"4. It got that:    the next command came {in_full(longest.length_ns)} after that",
         ]
     lines.append(
-        f"   Of {len(margins)} commands that had to wait for the chip the hastiest came"
+        f"   Of {len(margins)} commands that had to wait for the chip the earliest came"
         f" {in_full(min(margins))} after it was ready."
     )
     return lines

@@ -4,15 +4,15 @@
 A watched cell runs exactly like any other, and its output is shown. In a visited cell the user has
 a shell or gdb. On the virtual lane it starts from the same snapshot, but its idle time passes in
 real time instead of being skipped (`sleep=on`). Its CPUs and QEMU's main loop do not take turns, so
-keys arrive at any time. Its observations stay sound, because all clocks of the guest still agree,
-but its times are no longer exact.
+keys arrive at any time. All clocks of the guest still agree, so observations remain valid, but
+times are no longer exact.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
 icount_start_warp_timer()). If a program in the guest reads the clock every millisecond, the main
 loop sets no timer in a third of the starts of gdb, and waits without a limit. So the rig wakes QEMU
 every 0.1 s.
 
-The cores of a live guest have the speeds of the cell as soon as the subject would have started, so
+The cores of a live guest get the cell's speeds at the time when the subject would have started, so
 a shell is as slow as the subject. On the host lane the process waits for the file `go` before it
 executes the subject. The cell's actions have begun by then.
 """
@@ -181,7 +181,7 @@ class WatchedSessions(HostLane):
         gate = [sys.executable, "-I", "-c", GATE, str(scratch / WAITS), str(scratch / GO)]
         return replace(
             spec,
-            box=[],  # The visitor sees this machine and the subject, so there is no sandbox.
+            box=[],  # Without a sandbox, the user can see this machine and the subject.
             subject=[*gate, library_path, *words],
             deadline_ms=spec.deadline_ms + EXTRA_MS,
         )

@@ -41,7 +41,7 @@ CONFIDENCE = 0.95
 FILE_NAME = "repeats.json"
 SCHEMA = 1
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT)
-"""The verdicts of cells whose time counts. For an `inconclusive` one the machine was too slow."""
+"""The verdicts of cells whose time counts. In an `inconclusive` cell this machine was too slow."""
 RunRound = Callable[[Request], Results]
 PERCENT = 100
 
@@ -89,7 +89,7 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     rerun: str
 
     def is_settled(self, part: float) -> bool:
-        """Returns True if more rounds would show nothing new about its total time."""
+        """Returns True if no more rounds are needed: its time is exact, or known well enough."""
         if self.lane == EXACT_LANE or set(self.verdicts) == {Verdict.SKIPPED}:
             return True
         return self.total is not None and self.total.is_within(part)

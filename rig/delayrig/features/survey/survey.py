@@ -28,7 +28,7 @@ from delayrig.subjects.profiles.profile import Profile, find_profile
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""The quickest tenth of gaps gives the service time. Others may contain a poll loop's 10 us."""
+"""One in QUICK gaps, the quickest, give the service time. Others may contain a poll's 10 us."""
 SIGN = 8
 """A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 SCHEMA = 1
@@ -52,7 +52,10 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BusBound(msgspec.Struct, frozen=True, kw_only=True):
-    """Gaps of about one length in one cell, as bounds of waits; `from_us` 0: no sign of a wait."""
+    """Gaps of about one length in one cell, as bounds of waits.
+
+    If `from_us` is 0, the gaps show no sign of a wait.
+    """
 
     subject: str
     chip: str

@@ -42,7 +42,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     value_us: int
     fit: Fit
     decides: str
-    """The profile that decided; empty if all profiles alone choose the value, or none of them."""
+    """The profile that decided; empty if each profile alone chooses the value, or if none does."""
     words: str
 
 
@@ -64,7 +64,7 @@ class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file. `lines` say it in words."""
+    """The content of `threshold.json`. `lines` are the recommendation in sentences."""
 
     schema: int = SCHEMA
     recommended_us: int | None

@@ -46,7 +46,7 @@ class Sleep(msgspec.Struct, frozen=True, kw_only=True):
 class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one profile.
 
-    A switch is between two processes on one CPU; -1: not measured.
+    `switch_ns` is the time of a switch between two processes on one CPU, or -1 if not measured.
     """
 
     schema: int
@@ -63,7 +63,7 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
         return next(rows, None)
 
     def way_of(self, *, realtime: bool) -> str:
-        """Returns how a program sleeps here: under SCHED_FIFO if it requests that and may."""
+        """Returns how a program sleeps here: under SCHED_FIFO if it asks for that and gets it."""
         return FIFO if realtime and any(row.way == FIFO for row in self.sleeps) else NORMAL
 
     def accurate_us(self, way: str) -> int | None:
@@ -152,8 +152,8 @@ def _why_late(fact: SleepFacts, way: str) -> str:
     if fact.resolution_ns >= COARSE_NS:
         hz = round(1e9 / fact.resolution_ns)
         return (
-            f"timers are of low resolution and fire at the tick alone,"
-            f" each {fact.resolution_ns / 1e6:g} ms (HZ={hz}): any sleep lasts to the next one"
+            "timers have a low resolution and fire only at ticks, one every"
+            f" {fact.resolution_ns / 1e6:g} ms (HZ={hz}): each sleep lasts until a tick"
         )
     if way == NORMAL and without and sleep.late_ns_p50 > 2 * without.late_ns_p50:
         return (
