@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The inputs of one run of a fault campaign, drawn from seed and number alone, and its end."""
+"""The inputs of one run of a fault campaign, drawn from its seed and number only, and its end."""
 
 import math
 import random

@@ -171,7 +171,10 @@ class Searched:
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Orders the cells so that each adds the most new pairs of values, to end early."""
+    """Returns the cells in an order in which each adds the most new pairs of values.
+
+    So a search of them is likely to end early.
+    """
     left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
         best = max(left, key=lambda cell: len(_pairs(cell) - seen))

@@ -75,6 +75,6 @@ class MissingError(Exception):
 def cyclic_json(entries: Mapping[str, bytes]) -> bytes:
     """Returns the output file; if it is missing, raises `MissingError` with the printed message."""
     if CYCLIC_ENTRY not in entries:
-        said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
-        raise MissingError(f"cyclictest said: {said[:300]}")
+        printed = entries.get("stdout.txt", b"").decode(errors="replace").strip()
+        raise MissingError(f"cyclictest said: {printed[:300]}")
     return entries[CYCLIC_ENTRY]

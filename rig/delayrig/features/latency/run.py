@@ -339,9 +339,9 @@ def _say_refusals(readings: Sequence[Reading]) -> list[str]:
         " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",
         "/dev/cpu_dma_latency": "run as root, or give this user the device",
     }
-    said = []
+    lines = []
     counts = Counter((each.refused, each.why) for each in readings if each.refused)
     for (call, why), count in counts.items():
         remedy = f"; {remedies[call]}" if call in remedies else ""
-        said.append(f"{call}: {why} ({count} series were not measured{remedy})")
-    return said
+        lines.append(f"{call}: {why} ({count} series were not measured{remedy})")
+    return lines

@@ -107,7 +107,7 @@ def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float 
 
 
 def describe_walk(walk: Walk) -> list[str]:
-    """Describes calibration, move, request and result in a line or more each."""
+    """Describes calibration, move, request and result, each in one or more lines."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
     began_ns, moved_ns = walk.time_ns_of(SubjectStart), walk.time_ns_of(Moved)

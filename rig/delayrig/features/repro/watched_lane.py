@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lanes of cells that a user watches or enters; also the commands that make such a cell.
+"""The lanes of cells that a user watches or enters, and the commands that run one by hand.
 
 A watched cell runs exactly like any other, and its output is shown. In a visited cell the user has
 a shell or gdb. On the virtual lane it starts from the same snapshot, but its idle time passes in
@@ -337,7 +337,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     words = [program_of(machine.shape.platform), *qemu_arguments(machine, monitor_fd=None)]
     lines = ["# QEMU, with its monitor on this terminal:"]
     lines += pasted(words, [*before, *pinned(cpu, [])])
-    lines += ["# what the rig says over the monitor; type it there:"]
+    lines += ["# the rig's commands to the monitor; type them there:"]
     if snapshot and machine.incoming:
         lines += [
             "migrate_set_capability x-ignore-shared on",
@@ -381,12 +381,12 @@ def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
         "# QEMU, with its monitor on this terminal:",
         f"cd {shlex.quote(str(folder))}",
         *pasted(words, before),
-        "# what the rig says over the monitor; type it there:",
+        "# the rig's commands to the monitor; type them there:",
         "cont",
-        "# the speeds of the cores, once the line says `ready`; the guest boots at full speed:",
+        "# the speeds of the cores, once the line shows `ready`; the guest boots at full speed:",
         f"cd {shlex.quote(str(folder))}",
         *(f"echo {shlex.quote(word)} | socat - {control}" for word in packed.speeds),
-        "# what the rig says over the line; type it there (images/agent/channel.h):",
+        "# the rig's words to the agent; type them on the line (images/agent/channel.h):",
         "#   go        after `ready`: starts the subject",
         "#   accepted  when the subject has connected: starts what the cell does from then on",
         "#   finish    after `ended`: the guest pauses itself, and its console is in",

@@ -83,7 +83,7 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The number of rounds with each verdict."""
     expect: str
     timed: int
-    """The number of rounds behind the medians."""
+    """The number of rounds whose times count for the medians."""
     total: Median | None = None
     cpu: Median | None = None
     rerun: str

@@ -3,8 +3,8 @@
 
 The bus alone gives bounds of waits: the gaps between requests. A gap lasts from a reply to the next
 request. No wait in a gap is longer than the gap. Program and guest also need service time for each
-request, which the quickest gaps show. The rest of a gap was waiting or work, and the bus cannot
-tell which.
+request, which the quickest gaps show. In the rest of a gap the program waited or worked, and the
+bus cannot tell which.
 """
 
 import statistics
@@ -34,8 +34,9 @@ SIGN = 8
 SCHEMA = 1
 FILE_NAME = "survey.json"
 BOUNDS = (
-    "all figures are bounds from the bus: no wait was longer than its gap. What a gap has above the"
-    " usual time between two requests was waited or worked; the bus cannot tell which."
+    "all figures are bounds from the bus: no wait was longer than its gap. In the time by which a"
+    " gap exceeds the usual one between two requests, the program waited or worked; the bus cannot"
+    " tell which."
 )
 SHORT_US = 100
 """The threshold that the proposal recommends. Shorter waits do not sleep."""

@@ -57,7 +57,7 @@ class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
     common: bool = True
     """True if it took part in the recommendation for all."""
     here: Price | None = None
-    """The cost of the common value here, beyond that of the value for this profile alone."""
+    """The cost of the common value here, beyond that of this profile's own value."""
     others: Price | None = None
     """The cost of this profile's own value on the other profiles that take part."""
     sleep: SleepFacts | None

@@ -130,7 +130,7 @@ def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> li
 
 
 def source_sha256(checkout: Path) -> str:
-    """Returns a digest of all sources of such a program, the compiler's version and CFLAGS."""
+    """Returns a digest of all sources of our flashrom, the compiler's version and CFLAGS."""
     files = [checkout / name for name in BUILD_FILES]
     for name in SOURCES:
         below = (checkout / name).rglob("*")

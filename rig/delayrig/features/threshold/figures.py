@@ -154,7 +154,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[str]
     costs: list[Cost]
     costs_by_round: list[list[Cost]]
-    """The same for each single round; one list if there is one round."""
+    """The costs of each round by itself."""
     sleep: dict[str, SleepFacts]
     """The cost of sleeping by profile, including profiles without jobs."""
     weights: dict[str, int] = {}

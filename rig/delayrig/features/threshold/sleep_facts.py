@@ -122,7 +122,7 @@ def _switch(name: str, fact: SleepFacts) -> Finding:
     holds = fact.switch_ns <= SWITCH_NS_MAX
     words = f"a switch takes {fact.switch_ns / US:.1f} us at most, its pipes included"
     if not holds:
-        words += ": waits up to about that long are not worth a sleep, not those up to 2 us"
+        words += ": so waits up to about that length are not worth a sleep, not only up to 2 us"
     return Finding(
         claim="a context switch takes about 2 us", profile=name, holds=holds, words=words
     )
@@ -160,4 +160,4 @@ def _why_late(fact: SleepFacts, way: str) -> str:
             f"the timer slack of {fact.slack_ns / US:.0f} us; with a slack of 1 ns it is"
             f" {without.late_ns_p50 / US:.1f} us late"
         )
-    return "that is how long this CPU takes to wake a process"
+    return "this CPU takes that long to wake a process"
