@@ -16,7 +16,7 @@ import msgspec
 from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
-"""The least equal fraction of the code of two functions without names that count as versions."""
+"""The least fraction of equal code in two functions without names that are versions of one."""
 SAVES = ("push", "pop", "sub rsp", "sub esp", "sub sp", "stp", "ldp", "endbr")
 """The beginnings of lines that only set up or clean up a function's stack."""
 TRANSFERS = ("call", "j", "b", "cb", "tb", "ret", "loop")
@@ -50,7 +50,10 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
 def changed_functions(
     before: Sequence[Placed], after: Sequence[Placed], *, named: bool
 ) -> list[Changed]:
-    """Returns the functions that differ, in pairs of versions; `named` if both have symbols."""
+    """Returns the functions that a change added, removed or replaced.
+
+    `named` is True if both programs have symbols.
+    """
     if not named:
         return list(_paired_by_place(before, after, *_without_equals(before, after)))
     pairs = [_without_equals(*each) for each in _by_name(before, after)]

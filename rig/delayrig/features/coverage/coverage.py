@@ -111,7 +111,7 @@ class Side:
         self.named = named
         self._kept = kept
         delaying = [b for b in builds if any(watched_in(b.cells, file) for file in b.parts)]
-        # Programs come before libraries; of several programs, that of most cells is first.
+        # Programs come before libraries, and what ran in the most cells comes first.
         self.builds = sorted(delaying, key=lambda b: (b.is_library, -len(b.cells)))
 
     def _maps(self, build: Build) -> dict[str, CodeMap]:
@@ -187,7 +187,7 @@ class Side:
 
 
 def _identity(function: CodeFunction) -> str:
-    """Returns a key that all builds share; empty if it has no site and is no delay function."""
+    """Returns a key that all builds share; empty for functions without sites that do not delay."""
     is_interesting = function.sites or function.is_delay
     return (function.name or function.key) if is_interesting else ""
 

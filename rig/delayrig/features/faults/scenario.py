@@ -72,7 +72,7 @@ class End(StrEnum):
     MISLED = "misled"
     """The flashrom reports success, but it received wrong bytes: serprog has no check sum."""
     LIED = "lied"
-    """The flashrom reports success, but part, file or verdict are wrong."""
+    """The flashrom reports success, but part, file or verdict is wrong."""
     SILENT = "silent"
     HUNG = "hung"
     """The flashrom waited, or only queried the part's status, when its time was up."""

@@ -21,7 +21,7 @@ from delayrig.model.shape import mips_of_shift
 from delayrig.subjects.subject import BUNDLED
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
-"""Work is slow if it takes so many times what the job needs, and what our flashrom takes."""
+"""The multiples of what the job needs, and of our flashrom's time, from which work is slow."""
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 READ: dict[str, Callable[[Cell], str]] = {
     "programmer": lambda cell: cell.programmer,

@@ -71,7 +71,7 @@ class FirstCells:
     """The folder in which code maps of programs are cached."""
 
     def places(self) -> Collection[str]:
-        """Returns the places of cells to run first; none if none is known to reach the change."""
+        """Returns the places to run first; empty if no cell is known to reach the change."""
         if not self.reached:
             return ()
         before, after = map(self._functions, self.sides)
@@ -109,12 +109,12 @@ class EarlyAnswer:
         self._is_over = not self._awaited
 
     def finished(self, result: CellResult, *, is_candidate: bool) -> str:
-        """Returns the reason for a No when it becomes certain, only once; else an empty text."""
+        """Returns the reason for a No in the call that makes it certain; else an empty text."""
         if result.lane != EXACT_LANE or self._is_over:
             return ""
         if Role(result.role) in WATCHING:
             self._awaited.discard(result.id)
-            # After a wrong answer of a canary or a control there is no early No.
+            # After a wrong answer of a canary or a control, no answer is certain.
             self._is_over |= not result.is_expected
             places = list(self._ours)
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guests of both lanes as places.
+"""The guests of both lanes as places to measure in.
 
 A guest of the virtual lane is restored from a snapshot by each call, and runs a program as its
 subject. A guest of the live lane is booted by each call, with time from this machine's clock; each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cost and benefit of each step, computed from the results of plan `proposal`, and in words.
+"""The cost and benefit of each step of plan `proposal`, as figures and in sentences.
 
 Steps are compared in the cells that all of them finished, so that they did the same work. Whether a
 step is safe depends on every cell, including those of builds whose busy waits trust their delays

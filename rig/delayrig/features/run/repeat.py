@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig repeat`: runs a plan's cells until their times are known well enough.
 
-Resampling gives the medians of repeated times their intervals. Verdicts are counted, never
+The intervals of median times come from resampling (bootstrap). Verdicts are counted, never
 averaged.
 """
 
@@ -89,7 +89,10 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     rerun: str
 
     def is_settled(self, part: float) -> bool:
-        """Returns True if no more rounds are needed: its time is exact, or known well enough."""
+        """Returns True if it needs no more rounds.
+
+        Its time is exact or known well enough, or the cell is skipped in each round.
+        """
         if self.lane == EXACT_LANE or set(self.verdicts) == {Verdict.SKIPPED}:
             return True
         return self.total is not None and self.total.is_within(part)

@@ -28,7 +28,7 @@ from delayrig.subjects.profiles.profile import Profile, find_profile
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""One in QUICK gaps, the quickest, give the service time. Others may contain a poll's 10 us."""
+"""The quickest gaps, one in QUICK, show the service time. Others may contain a poll's 10 us."""
 SIGN = 8
 """A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 SCHEMA = 1
