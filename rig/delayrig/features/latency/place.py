@@ -38,7 +38,7 @@ class PlaceFacts:
     core_mips: tuple[float, ...] = ()
     about: str = ""
     usual_slack_ns: int = 0
-    """The timer slack to set in ordinary series, where it is not inherited; 0 sets none."""
+    """The timer slack to set in ordinary series; 0 where programs inherit Linux's default."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()
