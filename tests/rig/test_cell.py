@@ -229,7 +229,7 @@ OTHER_EVENTS = {"events_sha256": "b" * 64}
     [
         ({}, {}, {}, "equal to the nanosecond", False),
         ({}, OTHER_EVENTS, {}, "", True),
-        ({}, OTHER_EVENTS, {"kernel": "another"}, "made with another kernel.", False),
+        ({}, OTHER_EVENTS, {"kernel": "another"}, "had another kernel.", False),
         ({"verdict": Verdict.INFRA_ERROR}, {}, {}, "was lost", False),
         (
             {"lane": LaneName.HOST},

@@ -88,8 +88,8 @@ class Reported:
 
 
 def text_of(reported: Reported) -> str:
-    private = [reported.cell.subject.removeprefix(PATH_PREFIX)]
-    paths = [path for path in private if "/" in path]
+    path = reported.cell.subject.removeprefix(PATH_PREFIX)
+    paths = [path] if "/" in path else []
     before, line, after = "\n\n".join(_parts(reported)).partition(reported.line)
     return neutral(before, paths) + line + neutral(after, paths) + "\n"
 

@@ -8,6 +8,7 @@ import msgspec
 
 from delayrig.base.durations import UNITS
 from delayrig.base.paths import Paths, find_paths
+from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand, delay_options, say_making
 from delayrig.cli.option_types import SUBJECT
 from delayrig.cli.verbosity import answers, print_json
@@ -157,7 +158,7 @@ def _programs(name: str, arch: Arch, recipes: Recipes, paths: Paths) -> Iterator
 def delay_lines(subject: Subject, options: DelayOptions) -> Iterator[str]:
     """Yields lines about the program, or about the library that a program uses."""
     found = find_delay_functions(subject, options)
-    yield f"{subject.label}: {len(found)} delay function{'' if len(found) == 1 else 's'}"
+    yield f"{subject.label}: {counted(len(found), 'delay function')}"
     yield from _function_lines(found)
     for file, waits in direct_waits(subject, options).items():
         yield from (_wait_line(file, wait) for wait in waits)

@@ -16,7 +16,7 @@ import msgspec
 from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
-"""Functions without names are versions of the same one if this part of their code is equal."""
+"""The least fraction of equal code in two functions without names that are versions of one."""
 SAVES = ("push", "pop", "sub rsp", "sub esp", "sub sp", "stp", "ldp", "endbr")
 """The beginnings of lines that only set up or clean up a function's stack."""
 TRANSFERS = ("call", "j", "b", "cb", "tb", "ret", "loop")
@@ -44,18 +44,21 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     gone: tuple[Site, ...]
     """The sites before the change that it removed."""
     around: tuple[Site, ...]
-    """All calls of delay functions, if the change touches no site and is elsewhere there."""
+    """All calls of delay functions after the change, if the change is elsewhere in the function."""
 
 
 def changed_functions(
     before: Sequence[Placed], after: Sequence[Placed], *, named: bool
 ) -> list[Changed]:
-    """Returns the functions without an equal one; `named` if both programs have symbols."""
+    """Returns the functions that a change added, removed or replaced.
+
+    `named` is True if both programs have symbols.
+    """
     if not named:
         return list(_paired_by_place(before, after, *_without_equals(before, after)))
     pairs = [_without_equals(*each) for each in _by_name(before, after)]
     both = [zip_longest(one, two) for one, two in pairs if one and two]
-    # A function may have got another name and be unchanged.
+    # A function that was only renamed is unchanged.
     gone = [each for one, two in pairs if not two for each in one]
     new = [each for one, two in pairs if not one for each in two]
     gone, new = _without_equals(gone, new)
@@ -70,12 +73,13 @@ def _by_name(
     for side, functions in enumerate((before, after)):
         for each in functions:
             names[each.code.name][side].append(each)
-    # The cold part of a function has the same name and any address. It has fewer sites.
+    # A compiler may split a function into a hot and a cold part with the same name, in any order.
+    # The hot part has more sites, so this order pairs hot with hot.
     for one, two in names.values():
-        yield sorted(one, key=_many_sites), sorted(two, key=_many_sites)
+        yield sorted(one, key=_most_sites_first), sorted(two, key=_most_sites_first)
 
 
-def _many_sites(function: Placed) -> int:
+def _most_sites_first(function: Placed) -> int:
     return -len(function.code.sites)
 
 
@@ -125,7 +129,7 @@ def _most_alike(before: list[Placed], after: list[Placed]) -> Iterator[Changed]:
 
 
 def _likeness(one: Placed, two: Placed) -> float:
-    """Returns the equal part of their code; 0 if one has no sites, because its code is not kept."""
+    """Returns the equal fraction of their code; 0 if one has no sites, as its code is not kept."""
     if not (one.code.lines and two.code.lines):
         return 0.0
     return SequenceMatcher(None, one.code.lines, two.code.lines, autojunk=False).ratio()

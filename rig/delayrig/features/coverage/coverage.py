@@ -111,7 +111,7 @@ class Side:
         self.named = named
         self._kept = kept
         delaying = [b for b in builds if any(watched_in(b.cells, file) for file in b.parts)]
-        # Programs come before libraries; of several programs, that of most cells is first.
+        # Programs come before libraries, and what ran in the most cells comes first.
         self.builds = sorted(delaying, key=lambda b: (b.is_library, -len(b.cells)))
 
     def _maps(self, build: Build) -> dict[str, CodeMap]:
@@ -137,7 +137,7 @@ class Side:
 
     @cached_property
     def cells(self) -> dict[Key, list[str]]:
-        """Returns the cells that reached it, by site and by delay function."""
+        """Returns the cells that reached each site and each delay function, by its key."""
         found: dict[Key, dict[str, None]] = defaultdict(dict)
         for build in self.builds:
             maps = self._maps(build)
@@ -167,9 +167,10 @@ class Side:
     def sites(self) -> list[tuple[Placed, Site]]:
         """Returns all sites that count.
 
-        Functions that only pass a time on have none. A call of a function that passes it on through
-        a pointer counts if a cell shows that a call of that function reached a delay function. A
-        call of a carrier does not count, because the carrier has the site.
+        The calls in a function that only passes on its caller's time do not count. The call of a
+        function that passes the time on through a pointer counts only if some cell shows that the
+        pointer led to a delay function.
+        A call of a carrier does not count, because the carrier has the site.
         """
         confirmed = {
             (each.file, site.target)
@@ -249,7 +250,7 @@ def _changed(baseline: Side, candidate: Side) -> list[Changed]:
 
 
 def changed_sites(baseline: Side, candidate: Side) -> list[Key]:
-    """Returns the candidate's functions that the change touched."""
+    """Returns the keys of the candidate's functions that the change touched."""
     changed = _changed(baseline, candidate)
     return [(each.after.file, each.after.code.address) for each in changed if each.after]
 

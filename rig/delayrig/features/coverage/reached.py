@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds the delay sites that the calls of a cell came from.
 
-A call chain contains no tail calls: jumps to another function at a function's end. A site that is a
-tail call is found if the chain calls one function and enters another one. If several tail calls may
-lead from the one to the other, all of them count. A call through a pointer into a programmer's
-driver counts if it can only have called one function, or only one whose name begins with the name
-of the driver, as flashrom's do.
+A tail call (a jump to another function at a function's end) leaves no entry in a call chain. It
+shows if the chain calls one function and enters another one: then a tail call led from the first to
+the second. If several tail calls may have done that, all of them count.
+
+A call through a pointer into a programmer's driver counts if it can only have called one function,
+or only one whose name begins with the name of the driver, as flashrom's do.
 """
 
 from bisect import bisect_right
@@ -64,7 +65,7 @@ def _chains(delays: Delays) -> Iterator[Chain]:
 
 
 def watched_in(cells: Iterable[SeenCell], file: str) -> list[Watched]:
-    """Returns a file's delay functions and direct waits; doubtful ones if there are no others."""
+    """Returns a file's direct waits and delay functions; doubtful ones only if none is certain."""
     found = {each for cell in cells for each in cell.functions if each.file == file}
     sure = [each for each in found if not each.doubt]
     functions = [each for each in found if not each.direct]

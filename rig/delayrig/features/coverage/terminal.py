@@ -104,11 +104,11 @@ class ChangedWords:
 
 
 def changed_wait_words(changed: ChangedWaits) -> ChangedWords:
-    """Returns what a gate says of changed waits.
+    """Returns the clauses of a gate's answer about changed waits.
 
     Another release or compiler changes many functions at once, and no plan reaches all drivers. So
-    the waits that no cell reached are only counted then, and raise no doubt. A side without its
-    program raises one, because what changed is unknown.
+    the waits that no cell reached are only counted then, and raise no doubt. If the program of a
+    side is missing, that raises a doubt, because what changed is unknown.
     """
     if changed.why_not:
         lines = changed_wait_lines(changed)

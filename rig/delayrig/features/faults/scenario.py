@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The inputs of one run of a fault campaign, drawn from seed and number alone, and its end."""
+"""The inputs of one run of a fault campaign, drawn from its seed and number only, and its end."""
 
 import math
 import random
@@ -72,7 +72,7 @@ class End(StrEnum):
     MISLED = "misled"
     """The flashrom reports success, but it received wrong bytes: serprog has no check sum."""
     LIED = "lied"
-    """The flashrom reports success, but part, file or verdict are wrong."""
+    """The flashrom reports success, but part, file or verdict is wrong."""
     SILENT = "silent"
     HUNG = "hung"
     """The flashrom waited, or only queried the part's status, when its time was up."""

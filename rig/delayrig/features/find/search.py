@@ -21,7 +21,7 @@ from delayrig.model.shape import mips_of_shift
 from delayrig.subjects.subject import BUNDLED
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
-"""Work is slow if it takes so many times what the job needs, and what our flashrom takes."""
+"""The multiples of what the job needs, and of our flashrom's time, from which work is slow."""
 STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 READ: dict[str, Callable[[Cell], str]] = {
     "programmer": lambda cell: cell.programmer,
@@ -48,7 +48,7 @@ class Symptom(StrEnum):
 def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -> bool:
     """Returns True if the user would see the symptom in that cell.
 
-    `own` is our flashrom's result in the same cell. If ours takes as long, the machine is slow.
+    `own` is our flashrom's result in the same cell. A cell in which ours takes as long is not slow.
     """
     if not was_run(result):
         return False
@@ -68,7 +68,10 @@ def was_run(result: CellResult) -> bool:
 
 
 def _changed(result: CellResult) -> bool:
-    """Returns True if it began to erase or program. Other jobs may end in a `write` phase, too."""
+    """Returns True if the job erases or programs, and had begun to.
+
+    The phase `write` alone does not show that: other jobs may also end in it.
+    """
     return result.job in CHANGING and result.time_ns.erase + result.time_ns.write > 0
 
 
@@ -168,7 +171,10 @@ class Searched:
 
 
 def widest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Orders the cells so that each adds the most new pairs of values, to end early."""
+    """Returns the cells in an order in which each adds the most new pairs of values.
+
+    So a search of them is likely to end early.
+    """
     left, seen, ordered = list(cells), set[frozenset[tuple[str, str]]](), list[Cell]()
     while left:
         best = max(left, key=lambda cell: len(_pairs(cell) - seen))

@@ -14,9 +14,9 @@ from delayrig.plan.schema import Group, Plan, Span
 
 STRENGTH = 2
 DEADLINE_S = 60
-"""A subject's time limit, ten times what a job takes. A subject still at work has not hung."""
+"""A subject's time limit, ten times what a job takes. One that is still at work has not hung."""
 REGION_KIB = 1
-"""Four pages of most parts, so that a page can come while the part is busy with the last one."""
+"""Four pages of most parts, so that a page may be sent while the part programs the one before."""
 SLOW_REGION_KIB = 64
 """The region of SPI parts in a search for a slow cell: programming it takes longer than erasing."""
 SOURCE = "rig/rig find"

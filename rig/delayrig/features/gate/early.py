@@ -33,7 +33,7 @@ Reached = dict[str, set[str]]
 
 
 def reached_in(cells: Iterable[CellResult]) -> Reached:
-    """Returns the functions that asked for waits in these cells, as far as they have names."""
+    """Returns the named functions on the call stacks of the waits in measured cells, by place."""
     reached: Reached = {}
     for cell in cells:
         if cell.role == Role.MEASURE:
@@ -50,7 +50,10 @@ def read_reached(file: Path) -> Reached:
 
 
 def keep_reached(file: Path, cells: Iterable[CellResult]) -> None:
-    """Adds what cells reached to the file. If that fails, only the next gate's order is worse."""
+    """Adds what cells reached to the file.
+
+    A failure is ignored: without the file, the next gate only runs its cells in another order.
+    """
     with contextlib.suppress(OSError):
         replace_file(file, msgspec.json.encode(read_reached(file) | reached_in(cells)))
 
@@ -63,12 +66,12 @@ class FirstCells:
     """The folders of the saved programs: the baseline's, and the candidate's."""
     reached: Reached
     watching: Collection[str]
-    """The places of canaries and controls, without whose answers no early answer is certain."""
+    """The places of canaries and controls. No early answer is certain before their results."""
     kept: Path
     """The folder in which code maps of programs are cached."""
 
     def places(self) -> Collection[str]:
-        """Returns the places of cells to run first; none if none is known to reach the change."""
+        """Returns the places to run first; empty if no cell is known to reach the change."""
         if not self.reached:
             return ()
         before, after = map(self._functions, self.sides)
@@ -78,7 +81,7 @@ class FirstCells:
         return places.union(self.watching) if places else ()
 
     def _functions(self, folder: Path) -> list[Placed]:
-        """Returns the functions of a saved program; none if it has no names for them."""
+        """Returns the functions of a saved program's files with symbols; none if one is not ELF."""
         found: list[Placed] = []
         for part in filter(Path.is_file, sorted((folder / PARTS).rglob("*"))):
             try:
@@ -90,41 +93,42 @@ class FirstCells:
 
 
 class EarlyAnswer:
-    """An early No while cells finish. Only exact cells count: no later round changes them."""
+    """A search for an early No while cells finish.
+
+    Only cells in virtual time count, because no later round changes their results.
+    """
 
     def __init__(
         self, cells: Iterable[Cell], baseline: Iterable[CellResult] = (), *, absolute: bool = False
     ) -> None:
         """Takes the candidate's cells, and the results of a stored baseline."""
-        self._unheard = {c.id for c in cells if c.role in WATCHING and c.lane == EXACT_LANE}
+        self._awaited = {c.id for c in cells if c.role in WATCHING and c.lane == EXACT_LANE}
         self._theirs = {cell.place: cell for cell in baseline}
         self._ours: dict[str, CellResult] = {}
         self._absolute = absolute
-        self._is_over = not self._unheard
+        self._is_over = not self._awaited
 
     def finished(self, result: CellResult, *, is_candidate: bool) -> str:
-        """Returns the reason for a No when it becomes certain, only once; else an empty text."""
+        """Returns the reason for a No in the call that makes it certain; else an empty text."""
         if result.lane != EXACT_LANE or self._is_over:
             return ""
         if Role(result.role) in WATCHING:
-            self._hear(result)
+            self._awaited.discard(result.id)
+            # After a wrong answer of a canary or a control, no answer is certain.
+            self._is_over |= not result.is_expected
             places = list(self._ours)
         else:
             (self._ours if is_candidate else self._theirs)[result.place] = result
             places = [result.place] if result.place in self._ours else []
-        certain = "" if self._unheard else next(filter(None, map(self._no, places)), "")
+        certain = "" if self._awaited else next(filter(None, map(self._no, places)), "")
         self._is_over |= bool(certain)
         return certain
 
-    def _hear(self, result: CellResult) -> None:
-        """Notes that a canary or a control answered. After a wrong answer there is no early No."""
-        self._unheard.discard(result.id)
-        self._is_over |= not result.is_expected
-
     def _no(self, place: str) -> str:
-        """Returns why that place refuses the candidate; empty if it does not.
+        """Returns the fault at that place that refuses the candidate; empty if there is none.
 
-        If a hazard cuts waits short at random, that is not known until all cells are done.
+        Places with a hazard that ends waits give no early answer, because their faults are only
+        known when all cells are done.
         """
         before, now = self._theirs.get(place), self._ours[place]
         if (before is None and not self._absolute) or striking(now):

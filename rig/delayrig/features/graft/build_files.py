@@ -60,7 +60,7 @@ class Place:
 
     @property
     def call(self) -> Node | None:
-        """Returns the list, or the call that takes sources, that has the node as an argument."""
+        """Returns the list, or call that takes sources, with the node as an argument; else None."""
         if len(self.outer) < 2 or not isinstance(self.outer[-1], mparser.ArgumentNode):
             return None
         owner = self.outer[-2]

@@ -322,7 +322,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    # If the rig runs inside a git hook, these variables name another repository.
+    # Inside a hook, git's variables name another repository, so git must not see them here.
     environment = {name: text for name, text in os.environ.items() if not OUTSIDE.match(name)}
     return subprocess.run(
         die_with_parent(["git", *words]),

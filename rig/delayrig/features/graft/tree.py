@@ -34,7 +34,7 @@ MAIN = re.compile(r"^int\s+main\s*\(", re.M)
 PROGRAMMER_INIT = re.compile(r"^.*\b(?:flashrom_)?programmer_init\s*\(.*$", re.M)
 NO_PROGRAM = ("tests/", "util/")
 REPLACED = ("myusec_delay", "internal_sleep")
-"""Functions whose calls become calls of `DELAY`. Files for other systems also define some."""
+"""The functions whose calls become calls of `DELAY`. Some files for other systems define them."""
 DROPPED = ("myusec_calibrate_delay",)
 """The functions whose calls are removed."""
 

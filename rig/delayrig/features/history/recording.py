@@ -74,7 +74,7 @@ def record_run(address: Address | None, out: Path, results: Results, code: ExitC
 
 
 def record_gate(address: Address | None, out: Path) -> None:
-    """Keeps the gate in `out` with its runs; as `record_run`."""
+    """Keeps the gate in `out` with its runs. A failure is only a warning, as in `record_run`."""
 
     def add(address: Address) -> "Added":
         from delayrig.features.history.rows import finished_gate

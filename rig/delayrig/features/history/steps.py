@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A subject's times over runs, the runs at which they stepped, and what else changed there.
 
-Virtual time is exact, so every difference is a step. For real time, a rank test, which assumes
-nothing about the noise, examines an index of each run: the geometric mean, over its cells, of the
-ratio of a cell's time to its median time. So a run that lacks some cells can still be compared.
+Virtual time is exact, so every difference is a step. In real time, each run gets an index: the
+geometric mean, over its cells, of the ratio of a cell's time to the median of that cell's times in
+all runs. So a run that lacks some cells can still be compared. A rank test, which assumes nothing
+about the noise, looks for steps in the series of indices.
 
-A cut splits a series in two. Its score is the distance of the sum of ranks before the cut from
-the mean over random orders, in standard deviations. The largest score is the statistic; p is the
-share of random orders that reach it. A step is claimed if p is at most 1 - confidence; then both
-parts are examined in the same way (binary segmentation).
+A cut splits a series in two. The ranks before the cut have a sum. The score of the cut is the
+distance of that sum from its mean over random orders, in standard deviations. The largest score is
+the statistic; p is the share of random orders that reach it. A step is claimed if p is at most
+1 - confidence; then both parts are examined in the same way (binary segmentation).
 
 If nothing changed, the first test alone decides. So a series without a step is reported to have one
 with a probability of at most 1 - confidence, whatever the number of runs. One wild value makes no
@@ -228,9 +229,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     same_inputs: bool | None
     """True if all that decides times, except the subject, was equal; null if unknown."""
     before_ns: int
-    """The sum over the cells that both runs have, and no run between them.
+    """The sum of the cells' times before the step.
 
-    In real time, the sum of each cell's median before the step.
+    In exact time: in run `previous`, over the cells of `run` that no run between the two has. In
+    real time: the median of each cell in the runs before the step.
     """
     after_ns: int
     p: float | None
@@ -297,7 +299,7 @@ def _grouped(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def _exact(runs: Sequence[Point]) -> list[Step]:
-    """Returns the steps at which a cell's time differs from that in the last run with the cell."""
+    """Returns the steps: a cell's time differs from that in the last earlier run with the cell."""
     last: dict[str, Point] = {}
     steps = []
     for point in runs:

@@ -232,7 +232,7 @@ class Added:
 
 
 class History:
-    """One database. Each method connects anew and does its work in one transaction."""
+    """A database of runs. Each method opens a new connection."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -248,7 +248,7 @@ class History:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
         except IntegrityError:
-            # Another writer has just added the same run, so now it is found.
+            # Another writer has just added the same run, so the second try finds it.
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
 
@@ -263,7 +263,7 @@ class History:
             return _summaries(session, choice) if session else []
 
     def load(self, number: int) -> Results:
-        """Returns a run as it was; raises `BadInputError` if its document is not in the history."""
+        """Returns the results of a run; raises `BadInputError` if the history lacks them."""
         with self._reading() as session:
             row = session.get(DocumentRow, number) if session else None
             known = session is not None and session.get(RunRow, number) is not None

@@ -139,7 +139,7 @@ def reason(step: Step, unlike: Sequence[str]) -> str:
         return f"{program}; other changes are unknown, as an older rig recorded one of the runs"
     if not step.same_inputs:
         return f"{program}; also new: {', '.join(unlike) or 'what it ran with'}"
-    fault = ", so the rig has to explain it" if step.is_fault else ""
+    fault = ", so this is a fault of the rig" if step.is_fault else ""
     return f"{program}; all else that decides exact times is equal{fault}"
 
 

@@ -29,7 +29,7 @@ MS, S = 1_000_000, 1_000_000_000
 SELECT_SLACK, SELECT_SLACK_NICE = 1e-3, 5e-3
 """The fraction of a wait by which select() may be late; the second at a nice value above 0."""
 STEP_SHARE = 0.05
-"""A wait ended at a tick if it lasted a whole number of ticks, to this fraction of a tick."""
+"""The tolerance, in ticks, within which the length of a wait is a whole number of ticks."""
 EXAMPLE_NS = 1_200_000
 TRIED_NS = 100_000
 SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -42,19 +42,19 @@ def marked(text: str, *found: Reading | Cyclic | None) -> str:
 
 
 def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
-    """Returns in how many windows and series this machine fell behind; empty if in none."""
+    """Returns a text on the windows and series in which this machine fell behind; empty if none."""
     found: list[Reading | Cyclic] = [*readings, *cyclic]
     behind = [each.windows_not_kept for each in found if each.windows_not_kept]
     if not behind:
         return ""
     count, not_kept = sum(each.windows for each in found), sum(behind)
-    said = (
+    sentence = (
         f"in {not_kept} of {count} windows of {WINDOW_MS} ms this machine did not hold a core to"
         f" its speed; {len(behind)} of {len(found)} series, marked *, have its delays in them"
     )
     if not_kept > count * NOT_KEPT_PART_MAX:
-        said += ": that was often, so measure again when it is less busy"
-    return said
+        sentence += ": that was often, so measure again when it is less busy"
+    return sentence
 
 
 def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
@@ -113,11 +113,11 @@ def slack_cuts(machine: MachineReport) -> list[SlackCut]:
 
 
 def say_slack(machine: MachineReport) -> Said | None:
-    """Says by how much a smaller slack makes short sleeps more exact."""
+    """Says how much less late short sleeps end with a smaller timer slack."""
     cut = next((cut for cut in slack_cuts(machine) if cut.request_ns == 100_000), None)
     if cut is None:
         return None
-    said = (
+    sentence = (
         f"A timer slack of 1 ns cuts the median overshoot of a 100 us sleep at normal priority from"
         f" {us(cut.usual_ns)} to {us(cut.least_ns)}, to {cut.ratio:.2f} of it."
         f"{say_doubt(cut.readings)}"
@@ -125,7 +125,7 @@ def say_slack(machine: MachineReport) -> Said | None:
     meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     if machine.timers.high_resolution:
         meaning = "What is left is the way from the timer's interrupt to the program."
-    return Said(figures=said, meaning=meaning)
+    return Said(figures=sentence, meaning=meaning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,16 +229,16 @@ def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) 
         return ""
     late = sorted(e - r for e, r in zip(reading.elapsed_ns, lengths, strict=True))
     slack = " at a slack of 1 ns" if series.slack_ns == 1 else ""
-    said = (
+    sentence = (
         f"{series.wait}(){slack}: {len(late):,} waits of {us(lengths[0])} to {us(lengths[-1])} were"
         f" late by {us(late[len(late) // 2])} in the median, {us(late[-1])} at most;"
         f" {reading.early} ended early"
     )
     doubt = say_doubt([reading])
     if high_resolution:
-        return f"{said}.{doubt}"
+        return f"{sentence}.{doubt}"
     on_steps = sum(jiffies_of(elapsed, jiffy_ns) is not None for elapsed in reading.elapsed_ns)
-    return f"{said}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}.{doubt}"
+    return f"{sentence}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}.{doubt}"
 
 
 def say_example(machine: MachineReport) -> str:
@@ -246,12 +246,12 @@ def say_example(machine: MachineReport) -> str:
         took_ns = dict(zip(requests_ns(each), each.elapsed_ns, strict=True)).get(EXAMPLE_NS)
         if each.series.wait != "select" or each.series.slack_ns == 1 or took_ns is None:
             continue
-        said = f"Asked for 1,200 us, select() took {took_ns / 1e3:,.1f} us"
+        sentence = f"Asked for 1,200 us, select() took {took_ns / 1e3:,.1f} us"
         ticks = jiffies_of(took_ns, machine.timers.jiffy_ns)
         doubt = say_doubt([each])
         if machine.timers.high_resolution or ticks is None:
-            return f"{said}.{doubt}"
-        return f"{said}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}.{doubt}"
+            return f"{sentence}.{doubt}"
+        return f"{sentence}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}.{doubt}"
     return ""
 
 
@@ -268,11 +268,13 @@ def say_periods(machine: MachineReport) -> Said | None:
         return None
     count = sum(each.statistics.count for each in found if each.statistics)
     over = sum(each.overruns for each in found)
-    said = f"{over} of {count} periods of 1 ms began only when the next was due.{say_doubt(found)}"
+    sentence = (
+        f"{over} of {count} periods of 1 ms began only when the next was due.{say_doubt(found)}"
+    )
     if not over or machine.timers.high_resolution:
-        return Said(figures=said)
+        return Said(figures=sentence)
     tick = us(machine.timers.jiffy_ns)
-    return Said(figures=said, meaning=f"A tick of {tick} cannot wake anybody every 1 ms.")
+    return Said(figures=sentence, meaning=f"With a tick of {tick} nothing can wake up every 1 ms.")
 
 
 def say_cyclictest(machine: MachineReport) -> Said | None:
@@ -283,12 +285,12 @@ def say_cyclictest(machine: MachineReport) -> Said | None:
     if sleep is None or not by_signal or not machine.timers.high_resolution:
         return None
     others = " and ".join(f"{each.interface} {us(each.mean_ns)}" for each in by_signal)
-    said = f"On average clock_nanosleep woke {us(sleep.mean_ns)} late, {others}."
-    said += say_doubt(idle.values())
+    sentence = f"On average clock_nanosleep woke {us(sleep.mean_ns)} late, {others}."
+    sentence += say_doubt(idle.values())
     if sleep.mean_ns > min(each.mean_ns for each in by_signal):
-        return Said(figures=said)
+        return Said(figures=sentence)
     return Said(
-        figures=said,
+        figures=sentence,
         meaning="Those expire as signals, which a thread has to be sent, and has to take, before it"
         " goes on; clock_nanosleep wakes it from the timer's interrupt itself.",
     )

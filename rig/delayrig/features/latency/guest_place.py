@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guests of both lanes as places.
+"""The guests of both lanes as places to measure in.
 
 A guest of the virtual lane is restored from a snapshot by each call, and runs a program as its
 subject. A guest of the live lane is booted by each call, with time from this machine's clock; each
@@ -256,7 +256,7 @@ class LivePlace:
 
 
 def with_windows(line: Line, left: Left) -> Line:
-    """Adds the windows between the times of a line, and those not kept, if the line has times."""
+    """Adds the numbers of windows between the times of a line, if it has times."""
     if "began_ns" not in line:
         return line
     since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))

@@ -50,7 +50,7 @@ ABSENT = (
 
 
 class Governors:
-    """The governors of all CPUs of this machine. Without cpufreq there are none."""
+    """The cpufreq governors of all CPUs of this machine; empty without cpufreq."""
 
     def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
         self._journal = journal
@@ -85,7 +85,7 @@ class Governors:
             raise
 
     def restore(self) -> None:
-        """Restores governors that differ from the file. Writes nothing if nothing was changed."""
+        """Restores the governors in the journal, and deletes it. Does nothing without a journal."""
         if not self._journal.is_file():
             return
         try:

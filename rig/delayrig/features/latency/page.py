@@ -53,8 +53,8 @@ def _summary(report: LatencyReport) -> Markup:
     if not report.complete:
         lines.insert(0, "Interrupted: some of the requested machines are missing.")
     doubts = [f"In doubt on {each.title}: {each.doubt}." for each in machines if each.doubt]
-    said = _said((machine, explain.say_slack(machine)) for machine in machines[:1])
-    return paragraphs(lines) + said + paragraphs([*doubts, MEANING] if doubts else [])
+    slack = _said((machine, explain.say_slack(machine)) for machine in machines[:1])
+    return paragraphs(lines) + slack + paragraphs([*doubts, MEANING] if doubts else [])
 
 
 def _said(found: Iterable[tuple[MachineReport, Said | None]]) -> Markup:
@@ -75,11 +75,11 @@ def _table(machines: Machines) -> Markup:
     source = read_proposal().proposal
     figures, energy = rows.proposal_rows(machines), rows.energy_rows(machines)
     body = paragraph(
-        "nop does nothing: it is what measuring costs. sched_yield gives the CPU to whoever waits"
-        " for it: a system call and a turn of the scheduler. nanosleep 1u and 100u ask for that"
-        " many microseconds. clock_gettime() is called right before and after. A wait never ends"
-        " early, and may end as late as the timer slack, the timer's interrupt and other processes"
-        " make it."
+        "nop does nothing, so it shows the cost of measuring. sched_yield gives the CPU to any"
+        " process that waits for it: a system call and a turn of the scheduler. nanosleep 1u and"
+        " 100u ask for that many microseconds. clock_gettime() is called right before and after. A"
+        " wait never ends early, and may end as late as the timer slack, the timer's interrupt and"
+        " other processes make it."
     )
     body += paragraph(f"The figures of the proposal are from: {source.source} ({source.method}).")
     body += table_html(figures) + _chart(charts.table_chart(machines), figures)
@@ -89,14 +89,14 @@ def _table(machines: Machines) -> Markup:
 
 
 def _timers(machines: Machines) -> Markup:
-    said = paragraph(
+    body = paragraph(
         "High-resolution timers expire when they are due; without them a timer is looked at when"
         " the tick comes. The tick itself may be periodic, stop on idle CPUs (NO_HZ idle), or also"
         " where a single task runs (full NO_HZ). That a resolution of 1 ns is reported means that"
         " high-resolution timers are on, not that anything is that exact."
     )
-    said += paragraphs(_named(machine, machine.timers.sentence) for machine in machines)
-    return said + table_html(rows.timer_rows(machines))
+    body += paragraphs(_named(machine, machine.timers.sentence) for machine in machines)
+    return body + table_html(rows.timer_rows(machines))
 
 
 def _interfaces(machines: Machines) -> Markup:
@@ -126,12 +126,12 @@ def _select(machines: Machines) -> Markup:
     for machine in machines:
         body += Markup("<h3>{}</h3>").format(machine.title)
         high = machine.timers.high_resolution
-        said = [explain.say_example(machine)]
-        said += [
+        sentences = [explain.say_example(machine)]
+        sentences += [
             explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
             for each in machine.of(Part.SWEEP)
         ]
-        body += bullets(filter(None, said))
+        body += bullets(filter(None, sentences))
         body += _chart(charts.sweep_chart(machine), _sweep_rows(machine, Part.SWEEP))
         body += _chart(charts.steps_chart(machine), _sweep_rows(machine, Part.STEPS))
     return body
@@ -166,8 +166,8 @@ def _jitter(machines: Machines) -> Markup:
     )
     body += _said((machine, explain.say_growth(machine)) for machine in machines)
     for growth in read_proposal().growth:
-        said = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
-        body += paragraph(f"{growth.source} ({growth.note}): {said}")
+        sentence = explain.say_seed_growth(growth.sleep_ms, growth.late_us)
+        body += paragraph(f"{growth.source} ({growth.note}): {sentence}")
     body += table_html(rows.jitter_rows(machines))
     for machine in machines:
         body += _chart(charts.growth_chart(machine), grown)
@@ -184,8 +184,8 @@ def _slack(machines: Machines) -> Markup:
         " the kernel may end its sleeps, so that wake-ups fall together: 50 us unless somebody"
         " changed it, and nothing for real-time policies."
     )
-    said = _said((machine, explain.say_slack(machine)) for machine in machines)
-    return about + said + (_chart(charts.slack_chart(machines), found) or table_html(found))
+    slack = _said((machine, explain.say_slack(machine)) for machine in machines)
+    return about + slack + (_chart(charts.slack_chart(machines), found) or table_html(found))
 
 
 def _method(report: LatencyReport) -> Markup:
@@ -193,9 +193,9 @@ def _method(report: LatencyReport) -> Markup:
     body = table_html(rows.place_rows(machines))
     body += paragraphs(_named(each, f"{each.about}.") for each in machines if each.about)
     body += paragraph(
-        "Times are of CLOCK_MONOTONIC. One reading of the clock is in every figure, and is not"
-        " taken off: that is what the column on clock reads says. It is taken once as the C"
-        " library does, and once as a system call, to see that the former needs none."
+        "Times are of CLOCK_MONOTONIC. Every figure includes one reading of the clock, whose cost"
+        " is in the column of clock reads. That cost was measured twice: as the C library reads the"
+        " clock, and by a system call. If the two differ, the C library needs no system call."
     )
     body += table_html(rows.clock_rows(machines))
     started = code(" ".join(report.argv))

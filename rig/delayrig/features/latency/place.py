@@ -18,7 +18,7 @@ CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """The number of windows of a guest in real time, and of those not held to a core's speed."""
+    """The number of windows of a guest in real time, and of those that missed a core's speed."""
 
     count: int = 0
     not_kept: int = 0
@@ -38,7 +38,7 @@ class PlaceFacts:
     core_mips: tuple[float, ...] = ()
     about: str = ""
     usual_slack_ns: int = 0
-    """The slack to set for ordinary processes that do not inherit Linux's default; 0 leaves it."""
+    """The timer slack to set in ordinary series; 0 where programs inherit Linux's default."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()
@@ -75,6 +75,6 @@ class MissingError(Exception):
 def cyclic_json(entries: Mapping[str, bytes]) -> bytes:
     """Returns the output file; if it is missing, raises `MissingError` with the printed message."""
     if CYCLIC_ENTRY not in entries:
-        said = entries.get("stdout.txt", b"").decode(errors="replace").strip()
-        raise MissingError(f"cyclictest said: {said[:300]}")
+        printed = entries.get("stdout.txt", b"").decode(errors="replace").strip()
+        raise MissingError(f"cyclictest said: {printed[:300]}")
     return entries[CYCLIC_ENTRY]

@@ -164,14 +164,14 @@ class LiveProfile:
     @property
     def about(self) -> str:
         speeds = ":".join(f"{mips:.3g}" for mips in self.core_mips)
-        said = f"cores of {speeds} MIPS under the governor {self.governor}, in real time"
+        text = f"cores of {speeds} MIPS under the governor {self.governor}, in real time"
         if self.governor != PERFORMANCE:
-            said += f", at {SLOWEST_PART * 100:g} % of that where they are idle"
+            text += f", at {SLOWEST_PART * 100:g} % of that where they are idle"
         if self.core_mips != self.asked_mips:
             factor = self.core_mips[0] / self.asked_mips[0]
-            said += f"; all of them are {factor:.3g} of what was asked for, as this machine is"
-            said += " too slow for more"
-        return said
+            text += f"; all of them are {factor:.3g} of what was asked for, as this machine is"
+            text += " too slow for more"
+        return text
 
 
 def parse_live_guests(words: tuple[str, ...]) -> list[LiveProfile]:

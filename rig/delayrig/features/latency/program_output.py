@@ -119,7 +119,7 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         high = resolution_ns < jiffy_ns
     tick = _tick(fields, ticks, cpu, line)
     handlers = sorted(set(HANDLER.findall(line.get("timer_list", ""))))
-    said = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
+    resolution = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
     return Timers(
         resolution_ns=resolution_ns,
         jiffy_ns=jiffy_ns,
@@ -127,7 +127,7 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         tick=tick,
         event_handlers=handlers,
         source=source,
-        sentence=f"{said} {_say_tick(tick, ticks)}",
+        sentence=f"{resolution} {_say_tick(tick, ticks)}",
     )
 
 
@@ -160,17 +160,17 @@ def _tick(fields: dict[str, int], ticks: Ticks | None, cpu: int, line: Line) -> 
 
 
 def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]) -> str:
-    said = f"clock_getres() says {_length(resolution_ns)}"
+    basis = f"clock_getres() says {_length(resolution_ns)}"
     serving = [name for name in handlers if "broadcast" not in name]
     if serving:
-        said += f", the timer interrupt is served by {' and '.join(serving)}"
+        basis += f", the timer interrupt is served by {' and '.join(serving)}"
     if high:
         return (
-            f"High-resolution timers are on ({said}): a sleep ends when its time is up,"
+            f"High-resolution timers are on ({basis}): a sleep ends when its time is up,"
             " not at the next tick."
         )
     return (
-        f"High-resolution timers are off ({said}): every sleep ends at a tick, and they come"
+        f"High-resolution timers are off ({basis}): every sleep ends at a tick, and they come"
         f" every {_length(jiffy_ns)}."
     )
 

@@ -41,7 +41,7 @@ class Section(StrEnum):
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for readings. Null, or 0 where null is not allowed, means: not requested."""
+    """A request for readings. Null, or 0 in a field without null, means "not requested"."""
 
     kind: Kind
     section: Section = Section.MACHINE
@@ -248,7 +248,7 @@ class MachineReport(msgspec.Struct, frozen=True, kw_only=True):
     cyclictest: list[Cyclic]
     missing: list[str]
     doubt: str = ""
-    """Describes how far this machine did not keep up with a guest in real time; empty if it did."""
+    """A text on how far this machine did not keep up with a guest in real time; empty if it did."""
     host_s: float
 
     @property

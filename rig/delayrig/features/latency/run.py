@@ -102,7 +102,7 @@ async def run_latency(
     if guests := [profile for profile in request.guests if profile.name not in known]:
         await _measure_guests(request, guests, paths, progress, keep)
     done = report(complete=True)
-    # A report is complete when it has its page, too.
+    # Mark the report as complete only after its pages are written.
     await asyncio.to_thread(_write_pages, done, request.out)
     write_report(done, request.out)
     return done
@@ -228,7 +228,7 @@ def _first(cpu: int) -> list[str]:
 
 
 def _known_words(about: Line) -> str:
-    """Returns the words of the kernel's command line about timers; others may be private."""
+    """Returns the words of the kernel's command line about timers. Other words may be private."""
     known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
     words = about.get("cmdline", "").split()
     return " ".join(word for word in words if word.startswith(tuple(known.split())))
@@ -339,9 +339,9 @@ def _say_refusals(readings: Sequence[Reading]) -> list[str]:
         " RLIMIT_RTPRIO (`ulimit -r`, rtprio in limits.conf)",
         "/dev/cpu_dma_latency": "run as root, or give this user the device",
     }
-    said = []
+    lines = []
     counts = Counter((each.refused, each.why) for each in readings if each.refused)
     for (call, why), count in counts.items():
         remedy = f"; {remedies[call]}" if call in remedies else ""
-        said.append(f"{call}: {why} ({count} series were not measured{remedy})")
-    return said
+        lines.append(f"{call}: {why} ({count} series were not measured{remedy})")
+    return lines

@@ -57,11 +57,11 @@ def print_report(report: LatencyReport, console: Console) -> None:
         say(console, f"\n{MEANING}")
     for machine in machines:
         if machine.doubt:
-            said = f"in doubt on {machine.title}: {machine.doubt}"
-            say(console, said, style="yellow")
+            line = f"in doubt on {machine.title}: {machine.doubt}"
+            say(console, line, style="yellow")
         for what in machine.missing:
-            said = f"missing on {machine.title}: {what}"
-            say(console, said, style="yellow")
+            line = f"missing on {machine.title}: {what}"
+            say(console, line, style="yellow")
     for machine in machines:
         console.print(f"\n[bold]{escape(machine.title)}: {escape(explain.say_verdict(machine))}[/]")
 
@@ -71,14 +71,14 @@ def _print_sentences(machine: MachineReport, printed: set[str], console: Console
     early, waits = explain.early_of(machine)
     about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
     high = machine.timers.high_resolution
-    said = [
+    found = [
         explain.say_slack(machine),
         explain.say_growth(machine),
         explain.say_cyclictest(machine),
         explain.say_periods(machine),
     ]
     lines = [about, f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
-    lines += [f"{each.figures} {once(each.meaning, printed)}".rstrip() for each in said if each]
+    lines += [f"{each.figures} {once(each.meaning, printed)}".rstrip() for each in found if each]
     lines.append(explain.say_example(machine))
     lines += [
         explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wake-up gotcha: if a governor saves power, sleepers wake up sooner while others compute.
+"""Shows that under a governor that saves power, sleepers wake up sooner while others compute.
 
 A guest's sleeps of 10 ms are measured alone and beside loops. Under `ondemand` loops bring the core
 to its full speed, so waking the sleeper takes less time. Under `performance` the core always has
@@ -47,7 +47,7 @@ class WakeupReport(msgspec.Struct, frozen=True, kw_only=True):
     request_ns: int = REQUEST_NS
     readings: list[Lateness]
     doubt: str = ""
-    """Describes how far this machine did not keep up; empty if it did."""
+    """A text on how far this machine did not keep up; empty if it did."""
 
     def change(self, governor: str) -> tuple[float, float]:
         """Returns the factors by which eaters change mean and median lateness."""
@@ -94,7 +94,10 @@ async def measure_governors(
 async def measure_wakeups(
     guest: LiveGuest, program: Subject, *, count: int, eaters: int
 ) -> tuple[list[Lateness], str]:
-    """Measures both series in one guest of one core; also says how far its speed was not held."""
+    """Measures both series in one guest of one core.
+
+    Also returns a text on how far this machine missed the core's speed; empty if it kept up.
+    """
     left = await run_program(guest, errand_of(program, count=count, eaters=eaters))
     trace = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
     text = left.entries.get("stdout.txt", b"")

@@ -128,8 +128,8 @@ def _numbers(version: str) -> list[int]:
 def _look_for_release(found: Likeness, facts: Facts, known: Known) -> None:
     version = facts.one("version")
     if version is None:
-        told = facts.differ("version") or "no report says it"
-        found.leave("flashrom", f"{told}; the line takes {found.subject}")
+        why = facts.differ("version") or "no report says it"
+        found.leave("flashrom", f"{why}; the line takes {found.subject}")
     elif version.value == UNKNOWN:
         found.leave(
             "flashrom",
@@ -218,8 +218,8 @@ def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:
         found.leave("cores", f"{why}; the line takes as many as the hazards need")
         return
     count = max(known for known in CORES_KNOWN if known <= cores.count)
-    told = facts.one("cpus") or facts.one("siblings")
-    why = f"{cores.count} CPUs" + (f" ({told.where})" if told else "")
+    counted = facts.one("cpus") or facts.one("siblings")
+    why = f"{cores.count} CPUs" + (f" ({counted.where})" if counted else "")
     most = f"; guests of exact time have at most {CORES_KNOWN[-1]}"
     found.take("cores", [str(count)], why if count == cores.count else why + most)
 
@@ -241,27 +241,27 @@ def _choose_arch(found: Likeness, facts: Facts) -> None:
             f"{arch.value} ({arch.where}): guests of real time are {Arch.X86_64} alone",
         )
     else:
-        found.take("arch", [arch.value], f"told by {arch.where}")
+        found.take("arch", [arch.value], f"as {arch.where} says")
 
 
 def _choose_programmer(
     found: Likeness, facts: Facts, known: Known, hazards: dict[str, str]
 ) -> None:
     chips = _choose_chips(found, facts, known)
-    told = _reported_programmer(facts)
+    reported = _reported_programmer(facts)
     off_spi = {known.chips[name].bus for name in chips} - {"spi"}
     usual = Programmer.SERPROG_NATIVE_DELAY if off_spi else Programmer.SERPROG_IP
-    driver, _, rest = (told.value if told else "").partition(":")
-    if told is None:
+    driver, _, rest = (reported.value if reported else "").partition(":")
+    if reported is None:
         found.leave("programmer", _programmers_differ(facts) or "no report says it")
     elif driver == "serprog" and not off_spi and not rest:
-        found.leave("programmer", f"serprog ({told.where}), but not whether by dev= or ip=")
+        found.leave("programmer", f"serprog ({reported.where}), but not whether by dev= or ip=")
     elif driver == "serprog" and not off_spi:
         kind = Programmer.SERPROG_IP if rest.startswith("ip=") else Programmer.SERPROG_DEV
-        found.take("programmer", [kind], f"{told.value} ({told.where})")
+        found.take("programmer", [kind], f"{reported.value} ({reported.where})")
         baud = BAUD_FORM.match(rest)
         if baud:
-            hazards[f"link:baud={baud[1]}"] = told.where
+            hazards[f"link:baud={baud[1]}"] = reported.where
         return
     elif driver != "serprog":
         ours = Programmer.INTERNAL_MEMORY if off_spi and driver == "internal" else driver
@@ -270,12 +270,12 @@ def _choose_programmer(
             refusal = "what it is depends on the bus of the chip, which is unknown"
         if not refusal:
             _drop_other_arch(found, Programmer(ours))
-            found.take("programmer", [ours], f"{told.value} ({told.where})")
+            found.take("programmer", [ours], f"{reported.value} ({reported.where})")
             return
         found.leave(
             "programmer",
-            f"{driver} ({told.where}): {refusal}; {usual} is slower, and hides waits of less than"
-            " about 100 us",
+            f"{driver} ({reported.where}): {refusal}; {usual} is slower, and hides waits of less"
+            " than about 100 us",
         )
     if off_spi:
         why = f"releases reach parts on {'/'.join(sorted(off_spi))} by it alone"
@@ -287,27 +287,27 @@ def _reported_programmer(facts: Facts) -> Fact | None:
 
     Their options may differ, such as the speed of the bus, except serprog's, which name its link.
     """
-    told = [*facts.of("programmer"), *facts.of("driver")]
-    drivers = {fact.value.partition(":")[0] for fact in told}
+    named = [*facts.of("programmer"), *facts.of("driver")]
+    drivers = {fact.value.partition(":")[0] for fact in named}
     if len(drivers) != 1 or (drivers == {"serprog"} and facts.differ("programmer")):
         return None
-    return told[0]
+    return named[0]
 
 
 def _programmers_differ(facts: Facts) -> str:
-    told = [*facts.of("programmer"), *facts.of("driver")]
-    return " and ".join(f"{fact.value} ({fact.where})" for fact in told)
+    named = [*facts.of("programmer"), *facts.of("driver")]
+    return " and ".join(f"{fact.value} ({fact.where})" for fact in named)
 
 
 def _drop_other_arch(found: Likeness, programmer: Programmer) -> None:
-    """Drops the architecture if its guests lack the programmer, which affects waits more."""
+    """Drops the architecture if its guests lack the programmer, which matters more for waits."""
     archs = DEVICES[programmer].archs
     arch = found.given.get("arch", archs[:1])[0]
     if arch not in archs:
         option = f"--arch {arch}"
         found.reasons = [(each, why) for each, why in found.reasons if each != option]
         del found.given["arch"]
-        found.leave("architecture", f"{arch} is told, but its guests have no {programmer}")
+        found.leave("architecture", f"the report names {arch}, but its guests have no {programmer}")
 
 
 def _refusal(driver: str, found: Likeness, chips: list[str], known: Known) -> str:
@@ -334,13 +334,13 @@ def _choose_chips(found: Likeness, facts: Facts, known: Known) -> list[str]:
         for name, chip in known.chips.items()
         if any(_is_called(chip, fact.value) for fact in reported)
     ]
-    told = " and ".join(f"{fact.value} ({fact.where})" for fact in reported)
+    names = " and ".join(f"{fact.value} ({fact.where})" for fact in reported)
     if not fits:
         verb = "are" if len(reported) > 1 else "is"
-        found.leave("chip", f"{told} {verb} none of `rig/rig chips`; the line takes {CHIP}")
+        found.leave("chip", f"{names} {verb} none of `rig/rig chips`; the line takes {CHIP}")
         return []
     many = "; flashrom does not tell them apart" if len(fits) > 1 else ""
-    found.take("chip", fits, f"{told}{many}")
+    found.take("chip", fits, f"{names}{many}")
     return fits
 
 
@@ -358,11 +358,11 @@ def _parts(name: str) -> set[str]:
 
 
 def _choose_job(found: Likeness, facts: Facts) -> None:
-    told = next((fact for key in REPORTED_JOB if (fact := facts.one(key))), None)
-    if told is None:
+    job = next((fact for key in REPORTED_JOB if (fact := facts.one(key))), None)
+    if job is None:
         found.leave("job", facts.differ("job") or "no report says it; the line writes")
     else:
-        found.take("job", [told.value], f"told by {told.where}")
+        found.take("job", [job.value], f"as {job.where} says")
 
 
 def _reported_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -379,13 +379,13 @@ def _reported_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _governor(facts: Facts) -> Iterator[tuple[str, str]]:
-    told, scales = facts.one("governor"), facts.of("scales")
-    if told is None or not scales or facts.of("fixed") or told.value not in GOVERNORS:
+    governor, scales = facts.one("governor"), facts.of("scales")
+    if governor is None or not scales or facts.of("fixed") or governor.value not in GOVERNORS:
         return
     own = OWN_GOVERNOR.fullmatch(facts.value("cpufreq_driver"))
-    name = "schedutil" if own and told.value == "powersave" else told.value
+    name = "schedutil" if own and governor.value == "powersave" else governor.value
     if name != "performance":
-        yield f"governor:{name}", told.where
+        yield f"governor:{name}", governor.where
 
 
 def _say_about_time(found: Likeness, facts: Facts) -> None:
@@ -413,10 +413,10 @@ def _places(facts: list[Fact]) -> str:
     return ", ".join(fact.where for fact in facts[:3])
 
 
-def _choose_hazards(found: Likeness, told: dict[str, str], *, is_unequal: bool) -> None:
+def _choose_hazards(found: Likeness, reported: dict[str, str], *, is_unequal: bool) -> None:
     arch = Arch(found.given.get("arch", (Arch.X86_64,))[0])
     fits = []
-    for word, where in told.items():
+    for word, where in reported.items():
         refusal = refusal_on(found.lane, (word,))
         if not refusal and arch not in hazard_of(word).archs:
             refusal = f"{word} is not for {arch} guests"
@@ -425,7 +425,7 @@ def _choose_hazards(found: Likeness, told: dict[str, str], *, is_unequal: bool) 
         else:
             fits.append(word)
     sets = [SEPARATOR.join(ordered_hazards(fits))] if fits else []
-    why = ", ".join(f"{word} ({told[word]})" for word in fits)
+    why = ", ".join(f"{word} ({reported[word]})" for word in fits)
     if is_unequal:
         sets = [*(sets or ["none"]), SEPARATOR.join(ordered_hazards([*fits, MOVED]))]
         why = f"{why}; " if why else ""

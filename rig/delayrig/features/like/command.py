@@ -11,6 +11,7 @@ import click
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, find_paths
+from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, print_json
 from delayrig.features.like.cell import Known, Likeness, likeness, words_of_search
@@ -102,15 +103,15 @@ def _search(found: Likeness, facts: Facts) -> list[str]:
 
 def _print(found: Likeness, facts: Facts, search: Sequence[str], cells: int) -> None:
     click.echo(shlex.join(["rig/rig", *found.words]))
-    click.echo(f"  {cells} {'cell' if cells == 1 else 'cells'}")
+    click.echo(f"  {counted(cells, 'cell')}")
     for symptom in facts.of("symptom"):
         click.echo(f"  symptom: {symptom.value} ({symptom.where})")
     if search:
         click.echo(f"  if no cell shows it: {shlex.join(search)}")
-    click.echo("\nTold:")
+    click.echo("\nFrom the report:")
     for option, why in found.reasons:
         click.echo(f"  {option}: {why}")
     if found.open:
-        click.echo("\nCould not tell:")
+        click.echo("\nLeft open:")
         for what, why in found.open:
             click.echo(f"  {what}: {why}")

@@ -17,7 +17,10 @@ def proposal_page(proposal: Proposal) -> bytes:
         f"Sums over {len(proposal.places)} writes; verdicts over all cells of a step, also of"
         " builds that do not poll the part"
     )
-    steps = proposal_chart(proposal).html(caption=caption, table=_step_table(proposal))
+    figures = words_and_figures(
+        "Each step on top of those before it", ["step"], FIGURES, map(step_values, proposal.steps)
+    )
+    steps = proposal_chart(proposal).html(caption=caption, table=figures)
     order = paragraphs(advice(proposal))
     return render_page(
         title=TITLE,
@@ -57,12 +60,6 @@ def proposal_chart(proposal: Proposal) -> Chart:
         for step in proposal.steps
     )
     return Chart(title=TITLE, description=description, figure=figure)
-
-
-def _step_table(proposal: Proposal) -> Table:
-    return words_and_figures(
-        "Each step on top of those before it", ["step"], FIGURES, map(step_values, proposal.steps)
-    )
 
 
 def step_values(step: StepFigures) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cost and benefit of each step, computed from the results of plan `proposal`, and in words.
+"""The cost and benefit of each step of plan `proposal`, as figures and in sentences.
 
 Steps are compared in the cells that all of them finished, so that they did the same work. Whether a
 step is safe depends on every cell, including those of builds whose busy waits trust their delays
@@ -111,7 +111,7 @@ def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
 
 
 def _shared(polling: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
-    """Returns the places that all steps finished, in the plan's order, and a line for each other.
+    """Returns the places that all steps finished, in the plan's order, and lines on the others.
 
     A place in which not all steps ran is in neither list.
     """

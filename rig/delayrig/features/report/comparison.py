@@ -127,7 +127,7 @@ def _sides(decision: Decision) -> str:
 
 
 def _floors(decision: Decision) -> str:
-    """Returns a sentence on why a bar beyond its limit may not be red."""
+    """Returns a sentence on the excess that does not count, so that no bar is red because of it."""
     found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
     floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
     return f" Up to {' and '.join(floors.values())} more do not count." if floors else ""
@@ -236,7 +236,7 @@ def _change(item: Excess) -> str:
 
 
 def _name(cell: GateCell) -> str | Markup:
-    """Returns the cell's name, with the reason if the figures do not show it."""
+    """Returns the cell's name, with the reason of its outcome below it unless it passed."""
     if cell.outcome is Outcome.PASS:
         return cell.id
     return labels.with_line_below(cell.id, cell.why)

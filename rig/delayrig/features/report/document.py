@@ -22,7 +22,7 @@ from delayrig.present.pages.page import Assets, Section, code, paragraph, render
 
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")
-"""The sections of a gate's report that are printed. The others are for reference."""
+"""The sections of a gate's report that are printed on paper. The others are for reference."""
 LIST_BYTES = 20_000
 """The space for the names of cells without a timeline."""
 SHOWN_DIGITS = 16

@@ -59,7 +59,7 @@ class Cover:
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a job's time. They add up to it."""
+    """The time of a job, split into parts that add up to it."""
 
     busy_ns: int = 0
     wire_ns: int = 0
@@ -78,7 +78,7 @@ def sum_of(splits: Iterable[Split]) -> Split:
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
-    """Silences of a phase on the bus, between the same two requests, while the part was ready."""
+    """The silences on the bus in one phase, between the same two requests, with the part ready."""
 
     phase: str
     after: str
@@ -89,9 +89,9 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
-    """The waits of a class in a cell. Figures that may be null are of the worst.
+    """All waits of one class in a cell.
 
-    The worst is the judged wait with the least margin.
+    The fields that may be null describe the worst of them: the judged wait with the least margin.
     """
 
     kind: str
@@ -103,18 +103,21 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     actual_ns: tuple[int, int] | None = None
     margin_ns: int | None = None
     opened_ns: int | None = None
-    """When the worst began; for waits for the chip, when the command after the wait came."""
+    """When the worst wait began; for waits for the chip, when the command after the wait came."""
 
     @property
     def relative_margin(self) -> float:
-        """Returns the margin relative to the request, or to 1 ms; infinite if none was judged."""
+        """Returns the margin as a multiple of the request, or of 1 ms without a request.
+
+        It is infinite if no wait was judged.
+        """
         if self.margin_ns is None:
             return float("inf")
         return self.margin_ns / (self.requested_ns or 1_000_000)
 
     @property
     def took(self) -> str:
-        """Returns the observed duration of the worst; empty if it is unknown."""
+        """Returns the observed duration of the worst wait; empty if it is unknown."""
         return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
 
 

@@ -96,7 +96,7 @@ def _shown(rows: dict[str, Slots]) -> list[str]:
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
-    """Returns a badge for each verdict, the gravest first; expected ones are counted apart."""
+    """Returns the badges of the verdicts, the gravest first; expected ones are separate badges."""
     kinds = Counter((cell.verdict, cell.is_expected) for cell in cells)
     first = {(cell.verdict, cell.is_expected): cell for cell in reversed(cells)}
     return [

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Further pages beside a report, for the cells that it has no room for.
+"""Further pages beside a report, for the cells that do not fit into it.
 
-Each is loaded only when it is opened, which works from a disk and without JavaScript, too.
+A browser loads such a page only when a link to it is followed. That needs neither a server nor
+JavaScript.
 """
 
 import os
@@ -113,7 +114,7 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
 
 
 def _in_order(sources: Sources) -> list[CellOfRun]:
-    """Returns the cells sorted so that those behind a number in the verdict table are together."""
+    """Returns the cells in an order that keeps those of a number in the verdict table together."""
     listed = all_cells(sources)
     subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
     runs = {id(run): at for at, run in enumerate(sources.runs)}

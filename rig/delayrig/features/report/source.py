@@ -33,7 +33,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How the rounds of one cell differ."""
+    """The differences between the rounds of one cell."""
 
     folder: Path
     """The cell's folder in the shown round."""
@@ -42,7 +42,7 @@ class Spread:
     verdicts: dict[Verdict, int]
     """The number of each verdict, the gravest first."""
     total_ns: dict[int, int]
-    """The total time in each round that the cell passed."""
+    """The total time in each round in which the cell passed, by the round's number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,10 @@ def read_sources(paths: Sequence[Path]) -> Sources:
 
 
 def _kept_in(path: Path) -> Path:
-    """Returns the folder of a run or gate, given that, a cell's folder or that of ci/gate.sh."""
+    """Returns the folder of a run or gate.
+
+    `path` may also be the folder of one of its cells, or the output folder of ci/gate.sh.
+    """
     return run_below(path.parent if (path / CELL_FILE).is_file() else path)
 
 

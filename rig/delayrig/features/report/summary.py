@@ -45,7 +45,10 @@ def title_of(sources: Sources) -> str:
 
 
 def summary_of(sources: Sources) -> Markup:
-    """Returns the decisions, the runs' answers if some are of no gate, and a line for each run."""
+    """Returns the decisions, the answers of the runs, and a line that identifies each run.
+
+    If all runs are sides of gates, notes on the last run stand in place of the runs' answers.
+    """
     parts = [_decision(gate) for gate in sources.gates]
     if not sources.gates or len(sources.runs) > 2 * len(sources.gates):
         parts += [_run(run) for run in sources.runs]
@@ -82,7 +85,7 @@ def _decision(gate: GateSource) -> Markup:
 
 
 def _notes(run: RunSource) -> list[str]:
-    """Returns what is said of the run beside its answer."""
+    """Returns the lines that follow the answer of the run, and remarks on its results."""
     return [*run.report.lines[1:], *remarks(run.results)]
 
 

@@ -248,7 +248,8 @@ def _s(moment_ns: int, origin_ns: int) -> float:
 def window_around(wait: WaitMargin, start_ns: int, end_ns: int) -> tuple[int, int] | None:
     """Returns a window around the wait; None if it exceeds `CLOSER_PART_MAX` of the job.
 
-    A wait that had to be longer than the job, and was cut short, is shown as long as it took.
+    For a wait that was too short, the second choice is a window for its observed duration: its
+    required one may be longer than the job.
     """
     if wait.opened_ns is None:
         return None
@@ -303,8 +304,8 @@ def _drawn_spans(
             continue
         start, end = max(span.start_ns, window[0]), min(span.end_ns, window[1])
         if track is Track.WAIT:
-            # Shorten each wait, else round trips would form one long wait. The end of a wait shows
-            # as a gap.
+            # Shorten each wait, so that a gap shows its end. Else the waits between successive
+            # requests would look like one long wait.
             end -= step_ns
             if end - start < step_ns:
                 continue

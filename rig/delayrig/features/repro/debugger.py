@@ -60,7 +60,10 @@ def attached_words(
 def _on_future_subject(
     gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
 ) -> list[str]:
-    """Returns gdb's command line for a future subject; until then no library symbols are loaded."""
+    """Returns gdb's command line for a process that becomes the subject.
+
+    Symbols of libraries are loaded only then.
+    """
     quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
     return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
@@ -83,7 +86,7 @@ def packet(words: str) -> bytes:
 
 
 KILL = packet("k")
-"""The packet that kills the process if gdb was killed; otherwise it has no effect."""
+"""The packet that kills the process. If gdb ended normally, nobody receives it."""
 
 
 def _directories(sources: Sequence[Path]) -> str:

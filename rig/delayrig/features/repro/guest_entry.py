@@ -240,7 +240,11 @@ class Visit:
 async def attended(
     guest: Coroutine[Any, Any, T], visit: Coroutine[Any, Any, None], *, stays: bool
 ) -> T:
-    """Waits for the guest to end, then also for the visit if it `stays`, else cancels the visit."""
+    """Runs the guest and the visit together, and returns the guest's result.
+
+    If the guest ends first, waits for a visit that `stays`, and cancels any other. If the visit
+    ends first, the guest must end within `CELL_LIMIT_S`.
+    """
     guest_task, visit_task = asyncio.ensure_future(guest), asyncio.ensure_future(visit)
     try:
         await asyncio.wait({guest_task, visit_task}, return_when=asyncio.FIRST_COMPLETED)

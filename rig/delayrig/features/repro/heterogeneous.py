@@ -107,7 +107,7 @@ def measured_mips(walk: Walk, core: int, since_ns: int, until_ns: int) -> float 
 
 
 def describe_walk(walk: Walk) -> list[str]:
-    """Describes calibration, move, request and result in a line or more each."""
+    """Describes calibration, move, request and result, each in one or more lines."""
     if not walk.events:
         return [f"   {walk.result.reason}"]
     began_ns, moved_ns = walk.time_ns_of(SubjectStart), walk.time_ns_of(Moved)
@@ -180,7 +180,7 @@ def _describe_kept(walk: Walk) -> list[str]:
             f"4. It got that:    the next command came {in_full(longest.length_ns)} after that",
         ]
     lines.append(
-        f"   Of {len(margins)} commands that had to wait for the chip the hastiest came"
+        f"   Of {len(margins)} commands that had to wait for the chip the earliest came"
         f" {in_full(min(margins))} after it was ready."
     )
     return lines

@@ -13,6 +13,7 @@ import click
 from delayrig.base.durations import in_full
 from delayrig.base.errors import ExitCode, LostGuestError
 from delayrig.base.paths import Paths, Preparing
+from delayrig.base.text import counted
 from delayrig.decision.choice import Before, Chosen
 from delayrig.features.repro.look import Look, Show, say_nothing, whole_lines
 from delayrig.features.repro.watched_lane import opener, packed_commands
@@ -31,7 +32,7 @@ from delayrig.run.runner import Quiet, run_request
 
 WITNESSES = {
     Witness.CHIP: "The chip saw a command that came before it was ready.",
-    Witness.BUS: "The bus saw it: the gap between two requests of the subject's.",
+    Witness.BUS: "The bus saw it, as the gap between two requests of the subject.",
     Witness.DELAY: "The delay function itself was watched, by the raw counter.",
     Witness.IMAGE: "The bytes that the chip holds after the job show it.",
 }
@@ -47,14 +48,14 @@ VERDICTS = {
     Verdict.PASS: "Nothing was too short.",
     Verdict.TOO_SHORT: "An operation was timed too short.",
     Verdict.CORRUPT: "It reported success, and the chip does not hold what it should.",
-    Verdict.OP_FAILED: "It failed, and says so. That tells nothing of its delays.",
+    Verdict.OP_FAILED: "It failed, and says so. That says nothing about its delays.",
     Verdict.HUNG: "It never ended.",
     Verdict.INCONCLUSIVE: "It cannot be judged beyond doubt.",
-    Verdict.INFRA_ERROR: "The rig failed. That tells nothing of the subject.",
+    Verdict.INFRA_ERROR: "The rig failed. That says nothing about the subject.",
     Verdict.SKIPPED: "It was not run.",
 }
 _ON_BUS = re.compile(r"bus at (\d+) ns")
-_MOMENT = re.compile(r"\bat (\d+) ns")
+_GUEST_TIME = re.compile(r"\bat (\d+) ns")
 TIMES = ("events_sha256", "time_ns", "cpu_ns")
 LOOKED_INTO = (
     "Somebody looked in, so its times are not those of an undisturbed cell: nothing is compared."
@@ -78,7 +79,7 @@ def _where(cell: Cell) -> str:
     if cell.lane is LaneName.HOST:
         return "this machine, by its own clock"
     speeds = " and ".join(f"{speed:g}" for speed in dict.fromkeys(cell.mips))
-    cores = f"{cell.cores} core{'' if cell.cores == 1 else 's'}"
+    cores = counted(cell.cores, "core")
     return f"an {cell.arch} guest of {cores} at {speeds} MIPS, on the {cell.lane} lane"
 
 
@@ -140,11 +141,13 @@ def _place(where: str, first_ns: int) -> str:
     """Replaces times of the guest's clock by times since the subject's start, if that is known."""
     if not first_ns:
         return where
-    said = _MOMENT.sub(
+    relative = _GUEST_TIME.sub(
         lambda at: f"{in_full(int(at[1]) - first_ns)} after the subject's start", where
     )
     on_bus = _ON_BUS.fullmatch(where)
-    return f"{said.removeprefix('bus ')} (find {on_bus[1]} in events.jsonl)" if on_bus else said
+    if not on_bus:
+        return relative
+    return f"{relative.removeprefix('bus ')} (find {on_bus[1]} in events.jsonl)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,11 +183,11 @@ def compare_reproduction(
             f" event of the cell (SHA-256 {now.events_sha256[:12]})."
         )
     elif other := unequal_inputs(before, digests):
-        times = f"{_times_line(old, now)} It was made with another {', '.join(other)}."
+        times = f"{_times_line(old, now)} This run had another {', '.join(other)}."
     else:
         is_rig_fault = True
         times = (
-            f"{_times_line(old, now)} All that it was made with is the same: this is a fault"
+            f"{_times_line(old, now)} All inputs of the two runs are the same: this is a fault"
             " of the rig. `rig/rig compare --exact` names the first event that differs."
         )
     return Reproduction(lines=(verdict, times), is_rig_fault=is_rig_fault)

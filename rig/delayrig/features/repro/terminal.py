@@ -89,7 +89,7 @@ async def _show(
             sys.stdout.buffer.write(b"\r\n")
             sys.stdout.buffer.flush()
             return
-        # After the prompt, the guest may ask the terminal for its cursor position.
+        # The prompt may be followed by other bytes: the shell may ask for the cursor's position.
         if prompt in tail:
             tail = tail.rpartition(prompt)[2]
             prompted.set()
@@ -176,7 +176,7 @@ async def run_in_foreground(
         )
         if has_terminal:
             os.tcsetpgrp(sys.stdin.fileno(), process.pid)
-            # If the program used the terminal before this, it was stopped.
+            # A program that used the terminal before it had it is stopped, and must continue.
             os.kill(process.pid, signal.SIGCONT)
         try:
             return await process.wait()

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lanes of cells that a user watches or enters; also the commands that make such a cell.
+"""The lanes of cells that a user watches or enters, and the commands that run one by hand.
 
 A watched cell runs exactly like any other, and its output is shown. In a visited cell the user has
 a shell or gdb. On the virtual lane it starts from the same snapshot, but its idle time passes in
 real time instead of being skipped (`sleep=on`). Its CPUs and QEMU's main loop do not take turns, so
-keys arrive at any time. Its observations stay sound, because all clocks of the guest still agree,
-but its times are no longer exact.
+keys arrive at any time. All clocks of the guest still agree, so observations remain valid, but
+times are no longer exact.
 
 With `sleep=on` QEMU's main loop has to set a timer for the end of the guest's idle time (10.0:
 icount_start_warp_timer()). If a program in the guest reads the clock every millisecond, the main
 loop sets no timer in a third of the starts of gdb, and waits without a limit. So the rig wakes QEMU
 every 0.1 s.
 
-The cores of a live guest have the speeds of the cell as soon as the subject would have started, so
+The cores of a live guest get the cell's speeds at the time when the subject would have started, so
 a shell is as slow as the subject. On the host lane the process waits for the file `go` before it
 executes the subject. The cell's actions have begun by then.
 """
@@ -181,7 +181,7 @@ class WatchedSessions(HostLane):
         gate = [sys.executable, "-I", "-c", GATE, str(scratch / WAITS), str(scratch / GO)]
         return replace(
             spec,
-            box=[],  # The visitor sees this machine and the subject, so there is no sandbox.
+            box=[],  # Without a sandbox, the user can see this machine and the subject.
             subject=[*gate, library_path, *words],
             deadline_ms=spec.deadline_ms + EXTRA_MS,
         )
@@ -337,7 +337,7 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     words = [program_of(machine.shape.platform), *qemu_arguments(machine, monitor_fd=None)]
     lines = ["# QEMU, with its monitor on this terminal:"]
     lines += pasted(words, [*before, *pinned(cpu, [])])
-    lines += ["# what the rig says over the monitor; type it there:"]
+    lines += ["# the rig's commands to the monitor; type them there:"]
     if snapshot and machine.incoming:
         lines += [
             "migrate_set_capability x-ignore-shared on",
@@ -381,12 +381,12 @@ def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
         "# QEMU, with its monitor on this terminal:",
         f"cd {shlex.quote(str(folder))}",
         *pasted(words, before),
-        "# what the rig says over the monitor; type it there:",
+        "# the rig's commands to the monitor; type them there:",
         "cont",
-        "# the speeds of the cores, once the line says `ready`; the guest boots at full speed:",
+        "# the speeds of the cores, once the line shows `ready`; the guest boots at full speed:",
         f"cd {shlex.quote(str(folder))}",
         *(f"echo {shlex.quote(word)} | socat - {control}" for word in packed.speeds),
-        "# what the rig says over the line; type it there (images/agent/channel.h):",
+        "# the rig's words to the agent; type them on the line (images/agent/channel.h):",
         "#   go        after `ready`: starts the subject",
         "#   accepted  when the subject has connected: starts what the cell does from then on",
         "#   finish    after `ended`: the guest pauses itself, and its console is in",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig repeat`: runs a plan's cells until their times are known well enough.
 
-Resampling gives the medians of repeated times their intervals. Verdicts are counted, never
+The intervals of median times come from resampling (bootstrap). Verdicts are counted, never
 averaged.
 """
 
@@ -41,7 +41,7 @@ CONFIDENCE = 0.95
 FILE_NAME = "repeats.json"
 SCHEMA = 1
 TIMED = (Verdict.PASS, Verdict.TOO_SHORT)
-"""The verdicts of cells whose time counts. For an `inconclusive` one the machine was too slow."""
+"""The verdicts of cells whose time counts. In an `inconclusive` cell this machine was too slow."""
 RunRound = Callable[[Request], Results]
 PERCENT = 100
 
@@ -83,13 +83,16 @@ class CellSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The number of rounds with each verdict."""
     expect: str
     timed: int
-    """The number of rounds behind the medians."""
+    """The number of rounds whose times count for the medians."""
     total: Median | None = None
     cpu: Median | None = None
     rerun: str
 
     def is_settled(self, part: float) -> bool:
-        """Returns True if more rounds would show nothing new about its total time."""
+        """Returns True if it needs no more rounds.
+
+        Its time is exact or known well enough, or the cell is skipped in each round.
+        """
         if self.lane == EXACT_LANE or set(self.verdicts) == {Verdict.SKIPPED}:
             return True
         return self.total is not None and self.total.is_within(part)

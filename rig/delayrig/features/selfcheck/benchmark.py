@@ -48,6 +48,7 @@ LAUNCHER = "launcher"
 VERDICT = re.compile(r"\[1/[0-9]+\] ")
 ANSWERS = (ExitCode.PASS, ExitCode.UNSAFE, ExitCode.INCONCLUSIVE, ExitCode.SKIPPED)
 """The exit codes of a run that was finished."""
+SELF_AND_CHILDREN = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 END_S = 60
 """The time that a run may take to end after the signal."""
 
@@ -184,9 +185,9 @@ def job_costs(stages: dict[str, dict[str, float]], results: Results) -> list[Job
 
 async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[Results, Cost]:
     request.out.mkdir()
-    began_s, began_cpu_s = time.monotonic(), _cpu_s()
+    began_s, began_cpu_s = time.monotonic(), _cpu_s(*SELF_AND_CHILDREN)
     results = await run_request(request, paths, progress)
-    wall_s, cpu_s = time.monotonic() - began_s, _cpu_s() - began_cpu_s
+    wall_s, cpu_s = time.monotonic() - began_s, _cpu_s(*SELF_AND_CHILDREN) - began_cpu_s
     times = [cell.host_s for cell in results.cells if cell.verdict is not Verdict.SKIPPED]
     if not times:
         raise BadInputError(
@@ -202,9 +203,9 @@ async def _measure(request: Request, paths: Paths, progress: Progress) -> tuple[
     )
 
 
-def _cpu_s() -> float:
-    """Returns the CPU time of this process and of all children that it waited for."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+def _cpu_s(*whose: int) -> float:
+    """Returns the CPU time of this process, of all children that it waited for, or of both."""
+    usages = [resource.getrusage(who) for who in whose]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
@@ -329,7 +330,7 @@ def benchmark_workers(
 def measure_run(command: Sequence[str], out: Path) -> RunCost:
     """Runs a command that leaves a run in `out`, and returns the cost of all its processes."""
     become_subreaper()  # Processes that outlive the command count, too.
-    before_s, began_s = _spent_s(), time.monotonic()
+    before_s, began_s = _cpu_s(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
     _reap_all()
@@ -339,7 +340,7 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
     return RunCost(
         cells=len(ended_s),
         wall_s=wall_s,
-        cpu_s=_spent_s() - before_s,
+        cpu_s=_cpu_s(resource.RUSAGE_CHILDREN) - before_s,
         under_way_s=ended_s[-1] - ended_s[0],
     )
 
@@ -349,11 +350,6 @@ def _reap_all() -> None:
     with suppress(ChildProcessError):
         while True:
             os.wait()
-
-
-def _spent_s() -> float:
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
 
 
 class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):

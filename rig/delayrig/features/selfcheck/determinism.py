@@ -28,7 +28,7 @@ from delayrig.run.runner import Progress, run_side_by_side
 SCHEMA = 1
 FILE_NAME = "determinism.json"
 SHAPES = Path(__file__).with_name("determinism.toml")
-# The first half of a round has every condition. The second has no fresh snapshots: they are slow.
+# The first half of a round has every condition; the second has no fresh snapshots, which are slow.
 ROUND = 16
 
 

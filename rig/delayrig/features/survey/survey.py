@@ -3,8 +3,8 @@
 
 The bus alone gives bounds of waits: the gaps between requests. A gap lasts from a reply to the next
 request. No wait in a gap is longer than the gap. Program and guest also need service time for each
-request, which the quickest gaps show. The rest of a gap was waiting or work, and the bus cannot
-tell which.
+request, which the quickest gaps show. In the rest of a gap the program waited or worked, and the
+bus cannot tell which.
 """
 
 import statistics
@@ -28,14 +28,15 @@ from delayrig.subjects.profiles.profile import Profile, find_profile
 
 STEPS = (1, 2, 5)
 QUICK = 10
-"""The quickest tenth of gaps gives the service time. Others may contain a poll loop's 10 us."""
+"""The quickest gaps, one in QUICK, show the service time. Others may contain a poll's 10 us."""
 SIGN = 8
 """A gap shows a wait if it exceeds the service time by at least an eighth, and 1 us."""
 SCHEMA = 1
 FILE_NAME = "survey.json"
 BOUNDS = (
-    "all figures are bounds from the bus: no wait was longer than its gap. What a gap has above the"
-    " usual time between two requests was waited or worked; the bus cannot tell which."
+    "all figures are bounds from the bus: no wait was longer than its gap. In the time by which a"
+    " gap exceeds the usual one between two requests, the program waited or worked; the bus cannot"
+    " tell which."
 )
 SHORT_US = 100
 """The threshold that the proposal recommends. Shorter waits do not sleep."""
@@ -52,7 +53,10 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BusBound(msgspec.Struct, frozen=True, kw_only=True):
-    """Gaps of about one length in one cell, as bounds of waits; `from_us` 0: no sign of a wait."""
+    """Gaps of about one length in one cell, as bounds of waits.
+
+    If `from_us` is 0, the gaps show no sign of a wait.
+    """
 
     subject: str
     chip: str

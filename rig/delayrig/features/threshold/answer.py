@@ -42,7 +42,7 @@ class Present(msgspec.Struct, frozen=True, kw_only=True):
     value_us: int
     fit: Fit
     decides: str
-    """The profile that decided; empty if all profiles alone choose the value, or none of them."""
+    """The profile that decided; empty if each profile alone chooses the value, or if none does."""
     words: str
 
 
@@ -57,14 +57,14 @@ class ProfileFacts(msgspec.Struct, frozen=True, kw_only=True):
     common: bool = True
     """True if it took part in the recommendation for all."""
     here: Price | None = None
-    """The cost of the common value here, beyond that of the value for this profile alone."""
+    """The cost of the common value here, beyond that of this profile's own value."""
     others: Price | None = None
     """The cost of this profile's own value on the other profiles that take part."""
     sleep: SleepFacts | None
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file. `lines` say it in words."""
+    """The content of `threshold.json`. `lines` are the recommendation in sentences."""
 
     schema: int = SCHEMA
     recommended_us: int | None

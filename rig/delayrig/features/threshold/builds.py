@@ -9,6 +9,7 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base import digest
-from delayrig.base.errors import BadInputError, RigFaultError
+from delayrig.base.atomic_file import replace_file
+from delayrig.base.errors import BadInputError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.shell import run_shell
 from delayrig.subjects.elf import collect_program, read_imports
-from delayrig.subjects.own_programs import run_builder
+from delayrig.subjects.own_programs import require_built, run_builder
 from delayrig.subjects.subject import PATH_PREFIX
 
 DEFAULT = "0,2,10,50,100,500,1000,10000,100000"
@@ -36,6 +38,8 @@ TAIL_LINES = 12
 PRIORITY_CALLS = {"sched_setscheduler", "sched_setattr", "pthread_setschedparam"}
 PLACE = "{threshold}"
 BUILD, BINARY = "--build", "--binary"
+OURS = "our flashrom with other thresholds"
+SETUP_HINT = "`rig/rig setup` builds everything again and says what is missing"
 
 
 def parse_values(text: str) -> list[int]:
@@ -130,7 +134,7 @@ def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> li
 
 
 def source_sha256(checkout: Path) -> str:
-    """Returns a digest of all sources of such a program, the compiler's version and CFLAGS."""
+    """Returns a digest of all sources of our flashrom, the compiler's version and CFLAGS."""
     files = [checkout / name for name in BUILD_FILES]
     for name in SOURCES:
         below = (checkout / name).rglob("*")
@@ -160,27 +164,18 @@ def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None
     folders = [option, str(build), str(paths.checkout)]
     if run_builder(["meson", "setup", "--reconfigure", *folders], paths).returncode != 0:
         shutil.rmtree(build, ignore_errors=True)
-        _require(run_builder(["meson", "setup", *folders], paths), "configuring")
-    _require(run_builder(["meson", "compile", "-C", str(build), *targets], paths), "building")
+        done = run_builder(["meson", "setup", *folders], paths)
+        require_built(done, f"configuring {OURS}", SETUP_HINT)
+    done = run_builder(["meson", "compile", "-C", str(build), *targets], paths)
+    require_built(done, f"building {OURS}", SETUP_HINT)
     made.mkdir(parents=True, exist_ok=True)
     for value, target in zip(values, targets, strict=True):
         _place(build / "flashrom" / target, made / f"flashrom-{value}")
 
 
 def _place(program: Path, place: Path) -> None:
-    """Copies the program atomically."""
-    scratch = place.with_name(f".{place.name}.new")
-    shutil.copy2(program, scratch)
-    scratch.replace(place)
-
-
-def _require(done: subprocess.CompletedProcess[str], what: str) -> None:
-    if done.returncode != 0:
-        tail = "\n".join(f"  {line}" for line in done.stdout.splitlines()[-TAIL_LINES:])
-        raise RigFaultError(
-            f"{what} our flashrom with other thresholds failed; the last lines:\n{tail}",
-            hint="`rig/rig setup` builds everything again and says what is missing",
-        )
+    """Copies the program in one step."""
+    replace_file(place, program.read_bytes(), mode=stat.S_IMODE(program.stat().st_mode))
 
 
 def check_command(command: str) -> None:

@@ -44,7 +44,10 @@ from delayrig.subjects.subject import BUNDLED
 
 PLAN = "threshold"
 ROUNDS = {LaneName.VIRTUAL: 3, LaneName.HOST: 5}
-"""The rounds by default. Each writes other bytes; in guests that shifts wake-ups against ticks."""
+"""The default number of rounds.
+
+Each round writes other data, so in guests wake-ups come at other times between ticks.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +198,7 @@ def exit_code_of(answer: Answer) -> ExitCode:
 
 
 def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
-    """Checks everything that can be checked before a build, then builds."""
+    """Returns the comparison. Checks what can be checked first, and then builds the programs."""
     cluster = options.cluster.options()
     listed = read_machines(options.machines) if options.machines else None
     values = _check_words(options, listed)
@@ -267,7 +270,7 @@ def _check_words(options: _Options, listed: MachineList | None) -> Sequence[int]
 
 
 def _check_present(listed: MachineList | None, values: Sequence[int]) -> None:
-    """Raises `BadInputError` where the value that the machines have is not compared."""
+    """Raises `BadInputError` if the value that the machines have is not compared."""
     if listed is not None and listed.present_us not in values:
         raise BadInputError(
             f"--machines: no program is built for {listed.present_us} us, which they have now",

@@ -24,7 +24,7 @@ class Standing(StrEnum):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """The sums over one value's jobs in one profile, of each job's median over its rounds."""
+    """The figures of one value in one profile: of each job the median of its rounds, summed up."""
 
     value_us: int
     profile: str
@@ -35,11 +35,11 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     cpu_ns: int
     chip_busy_ns: int
     wakeups: int
-    """The number of times that it gave up the CPU or lost it."""
+    """The number of context switches: waits that gave up the CPU, and preemptions."""
     overshoot_ns: int
     """The time from when the part is ready until the subject notices."""
     margin_ns: int | None
-    """The least time from the part's readiness to a command; negative if one came too early."""
+    """The least time from when the part is ready to the next command; negative if that is early."""
     on_front: bool = False
     """True if no other value takes less time or CPU without taking more of the other."""
 
@@ -154,7 +154,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[str]
     costs: list[Cost]
     costs_by_round: list[list[Cost]]
-    """The same for each single round; one list if there is one round."""
+    """The costs of each round by itself."""
     sleep: dict[str, SleepFacts]
     """The cost of sleeping by profile, including profiles without jobs."""
     weights: dict[str, int] = {}

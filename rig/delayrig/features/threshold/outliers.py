@@ -2,9 +2,10 @@
 """Decides which profiles choose the value, which ones are odd, and the cost of following these.
 
 The rule (recommend.py) needs a value that is good in every profile, so one profile could decide for
-all. Such a profile is left out, and named, if the value without it differs, if following it costs
-the others more than the rule allows, and if the others have more than half of all weights. Its
-verdicts still count: a value that is unsafe there is never recommended.
+all. Such a profile is left out, and named, if three conditions are met: without it the
+recommendation differs; following it costs the others more than the rule allows; and the others have
+more than half of all weights. Its verdicts still count: a value that is unsafe there is never
+recommended.
 """
 
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ ratios, plus 2 %.
 3. Of these, take the frugal ones, by the same rule for CPU time with 5 %. The jobs show no
 difference between the values that are left.
 
-4. Of these, take the smallest whose sleeps are accurate (`accurate_us`), which is the proposal's
-own argument, or the largest if all are below that.
+4. Of these, take the smallest whose sleeps are accurate (`accurate_us`). This is the proposal's own
+argument. If no value is that large, take the largest.
 
 Ratios are exact fractions, so that equal figures give equal answers on every machine.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 TIME_TOLERANCE = Fraction(2, 100)
-"""The same tolerance as a gate's. The phase of polls changes totals by up to 1 % at 62 MIPS."""
+"""The tolerance of a gate. The phase of polls alone changes totals by up to 1 % at 62 MIPS."""
 CPU_TOLERANCE = Fraction(5, 100)
 
 

@@ -64,10 +64,10 @@ def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) ->
 
 def _odd_line(odd: Odd, value: int) -> str:
     return (
-        f"{odd.profile} is the odd one. To follow it is to take {us(odd.followed_us)}, which costs"
-        f" the others up to {percent(odd.others.cpu)} of CPU time (on {odd.others.cpu_on}) and"
-        f" {percent(odd.others.time)} of time. {us(value)} costs it {percent(odd.own.cpu)} of CPU"
-        f" time and {percent(odd.own.time)} of time."
+        f"{odd.profile} is the odd one. If it were followed, all would take {us(odd.followed_us)},"
+        f" which costs the others up to {percent(odd.others.cpu)} of CPU time (on"
+        f" {odd.others.cpu_on}) and {percent(odd.others.time)} of time. {us(value)} costs"
+        f" it {percent(odd.own.cpu)} of CPU time and {percent(odd.own.time)} of time."
     )
 
 

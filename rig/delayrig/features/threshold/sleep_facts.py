@@ -46,7 +46,7 @@ class Sleep(msgspec.Struct, frozen=True, kw_only=True):
 class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one profile.
 
-    A switch is between two processes on one CPU; -1: not measured.
+    `switch_ns` is the time of a switch between two processes on one CPU, or -1 if not measured.
     """
 
     schema: int
@@ -63,7 +63,7 @@ class SleepFacts(msgspec.Struct, frozen=True, kw_only=True):
         return next(rows, None)
 
     def way_of(self, *, realtime: bool) -> str:
-        """Returns how a program sleeps here: under SCHED_FIFO if it requests that and may."""
+        """Returns how a program sleeps here: under SCHED_FIFO if it asks for that and gets it."""
         return FIFO if realtime and any(row.way == FIFO for row in self.sleeps) else NORMAL
 
     def accurate_us(self, way: str) -> int | None:
@@ -122,7 +122,7 @@ def _switch(name: str, fact: SleepFacts) -> Finding:
     holds = fact.switch_ns <= SWITCH_NS_MAX
     words = f"a switch takes {fact.switch_ns / US:.1f} us at most, its pipes included"
     if not holds:
-        words += ": waits up to about that long are not worth a sleep, not those up to 2 us"
+        words += ": so waits up to about that length are not worth a sleep, not only up to 2 us"
     return Finding(
         claim="a context switch takes about 2 us", profile=name, holds=holds, words=words
     )
@@ -152,12 +152,12 @@ def _why_late(fact: SleepFacts, way: str) -> str:
     if fact.resolution_ns >= COARSE_NS:
         hz = round(1e9 / fact.resolution_ns)
         return (
-            f"timers are of low resolution and fire at the tick alone,"
-            f" each {fact.resolution_ns / 1e6:g} ms (HZ={hz}): any sleep lasts to the next one"
+            "timers have a low resolution and fire only at ticks, one every"
+            f" {fact.resolution_ns / 1e6:g} ms (HZ={hz}): each sleep lasts until a tick"
         )
     if way == NORMAL and without and sleep.late_ns_p50 > 2 * without.late_ns_p50:
         return (
             f"the timer slack of {fact.slack_ns / US:.0f} us; with a slack of 1 ns it is"
             f" {without.late_ns_p50 / US:.1f} us late"
         )
-    return "that is how long this CPU takes to wake a process"
+    return "this CPU takes that long to wake a process"

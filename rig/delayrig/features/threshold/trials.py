@@ -120,7 +120,10 @@ def _with_coarse_timers(profile: Profile) -> Profile:
 
 
 def rig_digest(paths: Paths) -> str:
-    """Returns a digest of our own programs in cells. Results name QEMU and the kernel."""
+    """Returns a digest of our own programs in cells, without QEMU and the kernel.
+
+    The results name those two.
+    """
     files = [paths.emulator, paths.qemu_preload, paths.build / "images" / "agent" / "agent"]
     return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
 
@@ -173,7 +176,10 @@ async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progre
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:
-    """Returns the evidence; raises as `_check_rig` does, and `BadInputError` for no jobs."""
+    """Returns the evidence.
+
+    Raises `RigFaultError` if the rig failed, and `BadInputError` if every job was skipped.
+    """
     _check_rig(trials, rounds)
     measured = _measured(trials, rounds)
     jobs, left_out = dict.fromkeys(job_of(m.cell) for m in measured), skipped_jobs(measured)
