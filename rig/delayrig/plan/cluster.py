@@ -57,7 +57,7 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class QueueOptions:
     kind: QueueKind
     file: Path
-    """The file of `job`; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
+    """The file of `job`; for Kubernetes a manifest of a DaskCluster, which only Dask reads."""
     job: JobWords | None
 
 
@@ -69,9 +69,12 @@ class ClusterOptions:
     """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty if the workers are started here."""
     local_workers: int = 0
     queue: QueueOptions | None = None
-    """The queue that starts the workers. There is no limit for how long that takes."""
+    """The queue that starts the workers. The rig waits for them without a time limit."""
     tls: Path | None = None
-    """The folder of the certificates; None: no encryption, and no data leaves this machine."""
+    """The folder of the user's certificates.
+
+    None: the scheduler is on this machine, or Kubernetes forwards its port to this machine.
+    """
 
     @property
     def host(self) -> str:
