@@ -144,9 +144,10 @@ def close_kit(kit_id: str, dask_worker: Worker) -> None:
 async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
     """Runs the cells, each with the id of its kit, until `BATCH_S` is over.
 
-    Returns the files of these cells, or None if this worker has not opened a kit. A restarted
-    worker waits for its kit: a second task for the batch would reset Dask's count of the workers
-    that were lost with it.
+    Returns the files of these cells, or None if this worker has not opened one of their kits. A
+    restarted worker waits for its kits instead of returning None at once: the client would then
+    submit a second task for the batch, and Dask's count of the workers that the batch lost would
+    begin again.
     """
     rig = _rig(get_worker())
     for kit, _ in batch:
