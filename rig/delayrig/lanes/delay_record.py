@@ -46,9 +46,7 @@ WALL_CLOCK = "it waits until a time of a clock that may be set"
 NOT_READ = "the time that it asks for could not be read"
 
 
-def read_record(
-    text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int, late_ns: int
-) -> Delays:
+def read_record(text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int) -> Delays:
     """Returns every call with its callers. `insn_ns` is the time of an instruction, 0 in real time.
 
     Raises `LostGuestError` for an invalid record.
@@ -86,7 +84,7 @@ def read_record(
     return Delays(
         header=DelaysHeader(
             functions=[_facts(function) for function in functions],
-            late_ns=late_ns,
+            late_ns=insn_ns,
             calls=len(calls),
             lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),

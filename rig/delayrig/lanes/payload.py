@@ -92,7 +92,7 @@ def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
 
 
 def records_max(cell: Cell) -> int:
-    """Returns the number of events after which the emulator hangs up on the subject."""
+    """Returns the number of events after which the emulator no longer serves the subject."""
     if cell.lane is LaneName.VIRTUAL:
         return GUEST_RECORDS_MAX
     return RECORDS_MAX + RECORDS_PER_KIB * cell.region_kib

@@ -86,7 +86,7 @@ class ClusterOptions:
 
 
 def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterOptions:
-    """Returns the cluster; raises `BadInputError` for a wrong address, or one that needs TLS."""
+    """Returns the cluster; raises `BadInputError` for a wrong address, or if it needs `tls`."""
     require_extra("cluster", option)
     if local := LOCAL.fullmatch(given):
         return ClusterOptions(address="", local_workers=int(local[1]))
