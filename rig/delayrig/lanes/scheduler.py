@@ -44,8 +44,8 @@ class Scheduler(Generic[T]):
     def work(self) -> Generator[T, None, None]:
         """Yields the cells for one of several workers, one after the other, until none is left.
 
-        A worker takes a group with the fewest workers. Of several, it prefers those that begin with
-        an urgent cell, and of these the largest.
+        A worker takes a group with the fewest workers. Of several such groups, one that begins with
+        an urgent cell comes first, then the largest.
         """
         while groups := [group for group, left in self._left.items() if left]:
             mine = min(groups, key=self._rank)

@@ -38,7 +38,7 @@ STAGES = (PACK, LOAD, BOOTED, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
 
 
 class StageWatch:
-    """Records when each stage of a cell ended, by the host's wall clock, as QEMU records marks."""
+    """Records when each stage of a cell ended, by the host's wall clock, as QEMU does for marks."""
 
     def __init__(self) -> None:
         self._moments = [("", time.time())]

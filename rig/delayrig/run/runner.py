@@ -78,7 +78,8 @@ async def run_side_by_side(
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
-            # The results in the folder of a resumed run are its own, so they may be newer.
+            # A resumed run continues with the results in its folder, even with those that another
+            # run has written there since the request.
             asked_s = None if request.resume else request.asked_s
             held.enter_context(hold_out(request.out, asked_s=asked_s))
         return await _run_held(requests, paths, progress, opened)

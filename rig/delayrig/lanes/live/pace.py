@@ -33,7 +33,10 @@ ANSWER_BYTES = 256
 PRIORITY = 1
 """The priority of QEMU's threads with paced CPUs: above ordinary work, below the emulator."""
 BUSY_PART_MAX = 0.7
-"""The part of this host's CPU time that paced CPUs may use without starving other work."""
+"""The part of this host's CPU time that paced CPUs may use at that priority.
+
+Other work needs the rest.
+"""
 HOST_MIPS = 300
 """The lowest speed at which a host CPU emulates, even for work at which QEMU is slow."""
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"

@@ -136,7 +136,7 @@ class Cluster:
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
-        """Runs a batch, and returns the results of those first cells of it that a worker finished.
+        """Runs a batch, and returns the results of its first cells, as many as a worker ran.
 
         Returns none if workers were lost with a batch of several cells.
         """

@@ -145,9 +145,8 @@ async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
     """Runs the cells, each with the id of its kit, until `BATCH_S` is over.
 
     Returns the files of these cells, or None if this worker has not opened one of their kits. A
-    restarted worker waits for its kits instead of returning None at once: the client would then
-    submit a second task for the batch, and Dask's count of the workers that the batch lost would
-    begin again.
+    restarted worker waits for its kits. If it returned None at once, the client would submit a
+    second task for the batch, for which Dask counts lost workers from 0 again.
     """
     rig = _rig(get_worker())
     for kit, _ in batch:
