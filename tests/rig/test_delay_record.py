@@ -26,7 +26,7 @@ INSN_NS = 4
 def record_of(function: DelayFunction, *lines: bytes, insn_ns: int = 0) -> Delays:
     """Reads the plugin's record of these lines; an instruction takes that long."""
     text = START + b"".join(lines)
-    return read_record(text, [function], insn_ns=insn_ns, late_ns=insn_ns)
+    return read_record(text, [function], insn_ns=insn_ns)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_lost_calls_are_counted(function: DelayFunction) -> None:
 )
 def test_malformed_record_is_a_lost_guest(function: DelayFunction, text: bytes) -> None:
     with pytest.raises(LostGuestError, match="delay plugin"):
-        read_record(text, [function], insn_ns=0, late_ns=0)
+        read_record(text, [function], insn_ns=0)
 
 
 def test_delays_are_read_as_they_were_written(tmp_path: Path, function: DelayFunction) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bubblewrap sandbox for foreign code: bubblewrap's arguments.
+"""The arguments of bubblewrap, the sandbox for foreign code.
 
 The code sees the system's programs, and the paths that the caller adds for it to read or write. The
 caller ends the arguments with `CLOSED`, which makes all other folders read-only. The network is

@@ -45,10 +45,7 @@ class Paths(Layout):
 
     @property
     def snapshots(self) -> Path:
-        """Returns the folder of booted guests.
-
-        Their names are digests of everything they are made of.
-        """
+        """Returns the folder of snapshots. The name of each contains a digest of its inputs."""
         return self.other_snapshots or self.state / "snapshots"
 
     def build_of(self, arch: str) -> Path:

@@ -18,7 +18,7 @@ AGAIN_OPTIONS = {
     *("--cores", "--hazard", "--chip", "--corner", "--job", "--programmer", "--region"),
     *("--from", "--run", "--limit-s", "--delay-symbol", "--delay-offset"),
 }
-"""The options of a command that only runs a subject, in a guest or in a sandbox."""
+"""The options with which these commands only run a subject, in a guest or in a sandbox."""
 
 
 def shown(text: str) -> str:
@@ -44,11 +44,8 @@ def runs_a_cell(rerun: str) -> bool:
         return False
     options = {word for word in words if word.startswith("-")}
     is_one = rerun.isprintable() and shlex.join(words) == rerun
-    return is_one and words[:1] == ["rig/rig"] and _are_usual(words[1:2], options)
-
-
-def _are_usual(command: list[str], options: set[str]) -> bool:
-    return set(command) <= set(AGAIN_COMMANDS) and command != [] and options <= AGAIN_OPTIONS
+    is_known = words[:2] in [["rig/rig", command] for command in AGAIN_COMMANDS]
+    return is_one and is_known and options <= AGAIN_OPTIONS
 
 
 def plain(text: str) -> str:

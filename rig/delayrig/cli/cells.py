@@ -36,7 +36,7 @@ class ClusterGiven:
     def options(self) -> ClusterOptions | None:
         """Returns the cluster, or None if all cells run here.
 
-        Raises `BadInputError` for a wrong address, or one at which another user may listen.
+        Raises `BadInputError` for a wrong address, or one that other users can reach without TLS.
         """
         if not self.address:
             return None
@@ -47,7 +47,7 @@ class ClusterGiven:
 
 
 def refuse_other_users(options: ClusterOptions, *, who: str, everyone: bool) -> None:
-    """Refuses an address that other users can reach, and warns if TLS does not keep them out."""
+    """Refuses an address that other users can reach without TLS; warns of any other without TLS."""
     require_trust(options, who=who, everyone=everyone)
     if options.tls is None:
         note(f"warning: without --tls others can run any program as the {who}")

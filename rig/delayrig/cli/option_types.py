@@ -65,7 +65,7 @@ class SubjectWord(Word):
         """True if a path may also name a run. Then only an existing program is a subject."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        # A known name (the last two are prefixes) wins over a file of the same name.
+        # A known name wins over a file of the same name. The last two subjects are prefixes.
         if not value or value.startswith(PATH_PREFIX) or value in _subjects()[:-2]:
             return value
         if value.startswith(GIT_PREFIX) or self._is_tree(value):

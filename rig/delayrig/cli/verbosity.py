@@ -40,7 +40,7 @@ def verbosity() -> Verbosity:
 
 
 def noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Returns a callback that records a flag for `was_given()`. The command does not get it."""
+    """Returns a callback that records a flag for `was_given()`."""
 
     def note_it(context: click.Context, _: click.Parameter, given: bool) -> None:
         context.meta[key] = given

@@ -16,7 +16,7 @@ from delayrig.plan.request import Request
 from delayrig.subjects.subject import Subject
 
 LOCK_STATES = ("same", "incomplete", "differs")
-"""The states of `RunHeader.lock`, the gravest last."""
+"""The states of `RunHeader.lock`, from the best to the worst."""
 
 
 async def open_lane(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
@@ -67,8 +67,8 @@ class Lanes:
         """Returns the header of the exact lane, else of the first, with the inputs of the others.
 
         An input of another lane is added if it is missing or different in that header. Its name
-        then begins with its lane. The lanes are confined if each that can be is confined, and as
-        locked if each of them is.
+        then begins with its lane. `confined` is true if all lanes that have it are confined. `lock`
+        is the worst of all lanes.
         """
         headers = {name: lane.header() for name, lane in self.lanes.items()}
         first = headers.get(EXACT_LANE) or next(iter(headers.values()))

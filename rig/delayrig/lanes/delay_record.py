@@ -5,7 +5,8 @@ The input has marks, by which QEMU finds delay functions in a running guest
 (emulators/delay_plugin/request.h). emulators/delay_plugin/record.h defines the output.
 
 QEMU counts the instructions of a block before it runs them. So each time stamp comes with the
-number of instructions that were counted too early. Without these it is exact to one instruction.
+number of instructions that were counted too early. Once their time is subtracted, the time stamp is
+exact to one instruction.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,20 +42,18 @@ JUMPERS = ("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp")
 INT_BITS = 32
 CLOCK_MONOTONIC = 1
 TIMER_ABSTIME = 1
-WALL_CLOCK = "it waits until a moment of a clock that may be set"
+WALL_CLOCK = "it waits until a time of a clock that may be set"
 NOT_READ = "the time that it asks for could not be read"
 
 
-def read_record(
-    text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int, late_ns: int
-) -> Delays:
+def read_record(text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int) -> Delays:
     """Returns every call with its callers. `insn_ns` is the time of an instruction, 0 in real time.
 
     Raises `LostGuestError` for an invalid record.
     """
     lines = [line for _, line in decoded(text, PLUGIN, source="the delay plugin's lines")]
     if not lines or not isinstance(lines[0], PluginStart) or lines[0].schema != PLUGIN_SCHEMA:
-        raise LostGuestError("the delay plugin wrote nothing: no block of the guest's was seen")
+        raise LostGuestError("the delay plugin wrote no record: it saw no block of the guest")
     entered = {line.call: line for line in of_kind(lines, Enter)}
     asking = {line.call: line for line in of_kind(lines, Asking)}
     left = {line.call: line for line in of_kind(lines, Leave)}
@@ -85,7 +84,7 @@ def read_record(
     return Delays(
         header=DelaysHeader(
             functions=[_facts(function) for function in functions],
-            late_ns=late_ns,
+            late_ns=insn_ns,
             calls=len(calls),
             lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),
@@ -108,8 +107,8 @@ def _meant(wait: DirectWait, asking: Asking, asked_ns: int) -> dict[str, Any]:
         return {"requested_ns": 0, "unread": NO_LIMIT}
     if wait.called == "clock_nanosleep" and arguments[1] & TIMER_ABSTIME:
         is_monotonic = _as_int(arguments[0]) == CLOCK_MONOTONIC
-        moment = {"until_ns": asked_ns} if is_monotonic else {"unread": WALL_CLOCK}
-        return {"requested_ns": 0, **moment}
+        until = {"until_ns": asked_ns} if is_monotonic else {"unread": WALL_CLOCK}
+        return {"requested_ns": 0, **until}
     return {}
 
 
@@ -191,7 +190,8 @@ def _mark_lines(number: int, function: DelayFunction) -> Iterator[str]:
 def _window(symbols: Symbols, address: int) -> tuple[int, bytes]:
     """Returns the address's offset in a window of code around it, and the window, within one page.
 
-    If the code ends before the window does, the file's next bytes fill it, as in memory, or zeros.
+    If the code ends inside the window, the rest is what follows it in the file, as in memory. Zeros
+    follow the end of the file.
     """
     page = address - address % PAGE_BYTES
     last = min(page + PAGE_BYTES, symbols.text[1]) - WINDOW_BYTES

@@ -146,7 +146,7 @@ def host_facts() -> HostFacts:
 
 
 def cpu_facts(cpu: int, cpus: Path = CPUS) -> CpuFacts:
-    """Returns the facts of one CPU, as its kernel gives them; a missing one is empty or null.
+    """Returns the facts of one CPU that the kernel reports; a missing one is empty or None.
 
     Source of the names: Linux Documentation/ABI/testing/sysfs-devices-system-cpu.
     """

@@ -154,8 +154,8 @@ async def open_host_lane(request: Request, paths: Paths, preparing: Preparing) -
         except NotProvidedError as error:
             lane.not_provided[cell.subject] = NotProvided(what=error.what, cause=error.cause)
         except (RigError, OSError) as error:
-            first = str(error).partition("\n")[0]
-            lane.refused[cell.subject] = f"this subject cannot be started here: {first}"
+            reason = str(error).partition("\n")[0]
+            lane.refused[cell.subject] = f"this subject cannot be started here: {reason}"
     return lane
 
 
@@ -270,7 +270,8 @@ def _read_files(assignment: Assignment, scratch: Path) -> dict[str, bytes]:
 def put_library_client_on_clock_of(entries: dict[str, bytes], agent: str) -> None:
     """Moves the library client's events, whose times are a raw counter, to the agent's clock.
 
-    The first event gets the time of the subject's start, the others the time of its end.
+    The first event gets the time of the subject's start, the others the time of its end. `agent`
+    names the agent's events in errors.
     """
     if "host.jsonl" not in entries:
         return

@@ -249,7 +249,7 @@ class _RunningCell:
         return entries
 
     def _merged(self, agent: bytes, clock: GuestClock, outside: list[Event]) -> bytes:
-        """Returns the agent's events, those from outside and those of the pace, in order."""
+        """Returns the events of the agent, of `outside` and of the CPU plugin, in order of time."""
         guest = clock.translate(parse_events(agent, source="the agent's events"))
         began, ended = first(guest, SubjectStart), first(guest, SubjectEnd)
         began_ns = began.t_ns if began else 0
@@ -273,7 +273,7 @@ class _RunningCell:
     def _emulator_words(self, *, rehearsal: bool = False) -> list[str]:
         """Returns the emulator's command line.
 
-        The emulator of the rehearsal has the same part, but no link and no faults. Its events are
+        The emulator of the rehearsal has the same chip, but no link and no faults. Its events are
         not read.
         """
         cell = self.assignment.cell

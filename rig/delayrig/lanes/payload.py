@@ -26,16 +26,19 @@ BRIDGE_ROOT = "/bridge"
 SETTLE_MS = 200
 DEADLINE_MS = 600_000
 FILE_SPARE_BYTES = 8 << 20
-"""The size of a file of the subject beyond that of a whole image of the part."""
+"""The room in a file of the subject beyond the size of an image of the whole chip."""
 DUMMY_SPARE_BYTES = 96 << 20
-"""The same if the subject contains the part and writes its events.
+"""The same if the subject emulates the chip itself and writes its events.
 
 Programming 64 KiB word by word makes 22 MB of events.
 """
 GUEST_RECORDS_MAX = 393_216
-"""The limit in a guest: some 110 MB of events, for which its memory and its window have room."""
+"""The limit in a guest: some 110 MB of events, which fit into its memory and its window."""
 RECORDS_MAX, RECORDS_PER_KIB = 1 << 20, 128
-"""The limits on this machine: at most 1 GB of events, for a write of 16 MiB."""
+"""The limit on this machine, and the addition for each KiB of the region.
+
+Together they allow 1 GB of events for a write of 16 MiB.
+"""
 REHEARSED, REHEARSED_EVENTS = "/tmp/rehearsed.bin", "/tmp/rehearsed.jsonl"
 EVENTS_NAME, SPARSE_NAME = "events.jsonl", "image.sparse"
 COLLECTED = (EVENTS_NAME, "bridge.log", "emulator.log", SPARSE_NAME, "stdout.txt")
@@ -89,7 +92,7 @@ def device_entries(cell: Cell, scratch: Path) -> dict[str, bytes]:
 
 
 def records_max(cell: Cell) -> int:
-    """Returns the number of events after which the emulator hangs up on the subject."""
+    """Returns the number of events after which the emulator no longer serves the subject."""
     if cell.lane is LaneName.VIRTUAL:
         return GUEST_RECORDS_MAX
     return RECORDS_MAX + RECORDS_PER_KIB * cell.region_kib
@@ -189,7 +192,7 @@ def _flashrom_words(cell: Cell, chip_name: str, subject: Subject, places: Places
 
 
 def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> Sequence[str]:
-    """Returns the command of a rehearsal; empty if the subject contains the part.
+    """Returns the command of a rehearsal; empty if the subject emulates the chip itself.
 
     It is the same job with other files, so that its results are not mistaken for the cell's.
     """

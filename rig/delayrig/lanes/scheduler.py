@@ -18,7 +18,7 @@ class Grouping(NamedTuple):
 class Scheduler(Generic[T]):
     """The remaining cells by group and subgroup, each in the given order.
 
-    Urgent ones come first in their group, and groups with urgent ones before others.
+    Urgent cells come first in their group.
     """
 
     def __init__(
@@ -44,7 +44,8 @@ class Scheduler(Generic[T]):
     def work(self) -> Generator[T, None, None]:
         """Yields the cells for one of several workers, one after the other, until none is left.
 
-        A worker takes a group with the fewest workers: an urgent one first, else the largest.
+        A worker takes a group with the fewest workers. Of several such groups, one that begins with
+        an urgent cell comes first, then the largest.
         """
         while groups := [group for group, left in self._left.items() if left]:
             mine = min(groups, key=self._rank)

@@ -18,7 +18,7 @@ STOP = "stop QEMU"
 KEEP = "write the cell's folder"
 JUDGE = "judge"
 
-# The keys are the numbers of images/agent/hypercall.h; each names the stage that ends at its mark.
+# The stages that end at the marks of images/agent/hypercall.h, by the number of the mark.
 GUEST = {
     1: "guest: take in the cell",
     2: "guest: take in the subject",
@@ -38,7 +38,7 @@ STAGES = (PACK, LOAD, BOOTED, *GUEST.values(), READ_BACK, STOP, KEEP, JUDGE)
 
 
 class StageWatch:
-    """Records when each stage of one cell ended, by the host's wall clock, which QEMU uses, too."""
+    """Records when each stage of a cell ended, by the host's wall clock, as QEMU does for marks."""
 
     def __init__(self) -> None:
         self._moments = [("", time.time())]
@@ -67,7 +67,7 @@ def read_marks(log: str) -> list[tuple[str, float]]:
 def stage_lengths(moments: list[tuple[str, float]]) -> dict[str, float]:
     """Returns the length of each stage, counted from the end of the previous one.
 
-    The earliest moment is the start of the cell, and not the end of a stage.
+    The earliest entry is the start of the cell, not the end of a stage.
     """
     ordered = sorted(moments, key=lambda moment: moment[1])
     return {stage: at_s - before_s for (_, before_s), (stage, at_s) in pairwise(ordered)}

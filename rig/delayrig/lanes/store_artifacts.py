@@ -35,13 +35,13 @@ def write_delays(
     saw: bytes, folder: Path, functions: Sequence[DelayFunction], insn_ns: int
 ) -> None:
     """Writes the delay plugin's record to the cell's folder. `insn_ns` is an instruction's time."""
-    delays = read_record(saw, functions, insn_ns=insn_ns, late_ns=insn_ns)
+    delays = read_record(saw, functions, insn_ns=insn_ns)
     replace_file(folder / FILE_NAME, encode_delays(delays))
 
 
 def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
     """Writes the delays of a guest in real time, without those of the rehearsal."""
     started = first(read_events(folder), SubjectStart)
-    delays = read_record(saw, functions, insn_ns=0, late_ns=0)
+    delays = read_record(saw, functions, insn_ns=0)
     own = delays_since(delays, started.t_ns if started else 0)
     replace_file(folder / FILE_NAME, encode_delays(own))

@@ -117,7 +117,7 @@ def needs_of(cell: Cell) -> list[Hashable]:
 
 
 class CpuPool:
-    """Host CPUs to run guests on: each guest keeps to one, up to `jobs` guests at a time.
+    """Host CPUs to run guests on, each guest on one of them, up to `jobs` guests at a time.
 
     Guests whose cell has ended wait for another cell, by default as many as can run.
     """
@@ -214,7 +214,7 @@ class Snapshots:
 async def _provide_each(
     missing: dict[Hashable, NotProvided], need: Need, keys: Iterable[K], provide: Callable[[K], V]
 ) -> dict[K, V]:
-    """Provides all keys at once, because most of the time is waiting for downloads.
+    """Provides the inputs of all keys at once: most of the time goes into waiting for downloads.
 
     Records in `missing` what the archive does not deliver, and does not ask for it again.
     """

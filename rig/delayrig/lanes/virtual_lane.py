@@ -130,7 +130,7 @@ class VirtualLane(GuestLane):
             cut_logs(logs)
 
     def grouping(self, cell: Cell, /) -> Grouping:
-        """Returns the grouping: cells of one machine can share a guest, best those of one shape."""
+        """Returns the cell's group, whose cells can share a guest, and its shape as subgroup."""
         return Grouping((machine_of(shape_of(cell)), cell.bridged), shape_of(cell))
 
     def pack(self, assignment: Assignment, scratch: Path) -> Hardware:

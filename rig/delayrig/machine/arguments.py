@@ -122,7 +122,8 @@ class Hardware:
     talk: Path | None = None
     """A socket for the console.
 
-    With it, idle time passes in real time instead of being skipped: nobody types that fast.
+    With it, idle time passes in real time. If it were skipped, time-outs would end before a person
+    could type.
     """
 
 
@@ -194,7 +195,7 @@ def has_state_in_memory(shape: GuestShape) -> bool:
 def timing_arguments(shape: GuestShape, *, idle_is_skipped: bool = True) -> list[str]:
     """Returns the options that make time virtual and runs identical.
 
-    The process must also keep to one CPU.
+    The process must also be restricted to one host CPU.
     """
     sleep = "off" if idle_is_skipped else "on"
     return [
@@ -210,8 +211,8 @@ def clock_arguments(hardware: Hardware) -> list[str]:
     In real time there is a thread for each CPU, the plugin that sets its speed, a network card, and
     optionally a second serial line. This card sends a packet during the guest's write to its
     register, and QEMU's user-mode network forwards it at once. So the host kernel's receive time
-    stamp is the moment of sending. The guest has only a route to this network, which contains
-    nothing but the loopback interface of the network in which QEMU is started.
+    stamp is the time at which the guest sent it. The guest has only a route to this network, which
+    contains nothing but the loopback interface of the network in which QEMU is started.
     """
     real = hardware.real
     if real is None:
@@ -284,9 +285,9 @@ def qemu_arguments(
 ) -> list[str]:
     """Returns the whole command line of plain QEMU, without the program's name.
 
-    QMP uses a socket that QEMU inherits; with None the terminal takes commands from a person.
-    Another such socket gives access to the guest's memory, unnoticed by its CPUs (QEMU
-    docs/devel/testing/qtest). With `marks` QEMU records the agent's marks
+    `monitor_fd` is a socket for QMP that QEMU inherits; with None, a person enters commands in the
+    terminal. `qtest_fd` is a socket that gives access to the guest's memory, unnoticed by its CPUs
+    (QEMU docs/devel/testing/qtest). With `hardware.marks` QEMU records the agent's marks
     (images/agent/hypercall.h) and the host's time, also unnoticed.
     """
     shape, platform = hardware.shape, hardware.shape.platform

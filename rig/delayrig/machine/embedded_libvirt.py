@@ -154,7 +154,7 @@ def _has_ended_child() -> bool:
 
 
 def _children() -> list[int]:
-    """Returns each child of this process; waitid(2) for any child only ever names the first."""
+    """Returns all children. waitid(2) for any child names the same one until that is reaped."""
     found: list[int] = []
     for thread in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError):

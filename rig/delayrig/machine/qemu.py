@@ -118,8 +118,9 @@ class QemuMachine(Machine):
             base = hardware.shape.platform.ram_base
             await asyncio.to_thread(forget_translations, self._qtest, base, stretches)
             await asyncio.to_thread(put_back, process, ram, stretches, content)
-            # Such a device reads memory when it is loaded, so it is loaded again. The first load
-            # comes before, because it resets devices, which may write to memory.
+            # A device with state in memory reads the memory when it is loaded, so it is loaded
+            # again after the memory is restored. The first load must come before that, because it
+            # resets devices, which may write to memory.
             if has_state_in_memory(hardware.shape):
                 await self.load_states(self._opened[states])
         except (OSError, LostGuestError) as error:
@@ -190,8 +191,8 @@ async def wait_for_first(
 ) -> None:
     """Returns when one of `waiting` is done, or `limit_s` are over.
 
-    The growth of `queued_s` in the meantime does not count: a guest that hangs sleeps or spins, but
-    one that only shares its CPU waits in the queue for it.
+    Time in which QEMU waits for a CPU, by which `queued_s` grows, does not count: a guest that
+    hangs does not wait for a CPU, it sleeps or spins.
     """
     began_s, queued_before_s = time.monotonic(), queued_s()
     while True:

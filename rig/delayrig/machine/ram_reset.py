@@ -68,7 +68,7 @@ class CannotResetError(Exception):
 
 
 def write_digests(ram: Path) -> None:
-    """Writes the digest of each page, so that two files can be compared. Pages of zeros have 0."""
+    """Writes the digest of each page, to compare files by. The digest of a page of zeros is 0."""
     zeros = bytes(PAGE_BYTES)
     size = ram.stat().st_size
     with ram.open("rb", buffering=0) as file, ram.with_name(DIGESTS).open("wb") as digests:
@@ -132,7 +132,10 @@ def forget_translations(qtest: socket.socket, base: int, stretches: list[Stretch
 
 
 def put_back(process: int, ram: Path, stretches: list[Stretch], content: Path) -> None:
-    """Writes the stretches of `content` to the process, except holes, where zeros were written."""
+    """Writes the stretches of `content` to the process.
+
+    Omits the holes of the file, where `forget_translations` has written zeros.
+    """
     import numpy as np
 
     begin, _ = _mapping_of(process, ram)

@@ -42,7 +42,8 @@ UNUSED_DROPPED_AFTER_S = 24 * 3600
 RUN_ASKS_WITHIN_S = 6 * 3600
 """The age from which a snapshot may be removed to make room.
 
-A run marks its snapshots as used at its start, and few runs last longer than this.
+A run marks a snapshot as used before the first cell of its shape, and few runs last longer than
+this.
 """
 ALL_BYTES_MAX = 6 << 30
 """The limit of all snapshots: twice the size of those that `default` and `gate` need."""
@@ -76,7 +77,10 @@ def boot_hardware(
 
 @cache
 def qemu_sha256(name: str) -> str:
-    """Returns the digest of this QEMU: another build may count instructions in another way."""
+    """Returns the digest of that QEMU; empty if it is missing.
+
+    Another build may count instructions in another way.
+    """
     program = shutil.which(name)
     return digest.of_file(Path(program)) if program else ""
 
@@ -135,9 +139,10 @@ def drop_damaged(path: Path) -> str:
 
 
 def drop_unused(snapshots: Path, *, now_s: float) -> None:
-    """Removes snapshots that no run used lately: each new agent or kernel leaves a set behind.
+    """Removes snapshots that no run used lately: a new agent or kernel makes the old ones useless.
 
-    Of the others it keeps the latest used up to `ALL_BYTES_MAX`, and all that a run may be using.
+    Of the others it keeps those used last, up to `ALL_BYTES_MAX` together, and all that a run may
+    be using.
     """
     found = []
     for path in snapshots.glob("*.snapshot"):
@@ -187,7 +192,7 @@ def _has_device_of_plugin(shape: GuestShape) -> bool:
 
 
 def plugin_without_chip(shape: GuestShape, plugin: Path, folder: Path) -> ChipPlugin | None:
-    """Returns the chip plugin without a chip yet; None if the programmer is no device of it."""
+    """Returns the chip plugin without a chip yet; None if it does not make the programmer."""
     if not _has_device_of_plugin(shape):
         return None
     settings = folder / "chip.settings"

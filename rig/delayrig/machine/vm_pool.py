@@ -26,8 +26,9 @@ RESET_NOTE = "reset: cells that this QEMU ran before: "
 """A note in the QEMU log of a cell that ran in a reset guest."""
 # emulators/qemu_preload/shared_files.c looks for this suffix.
 REFILLED = ".refill"
-# Each input file of a guest gets one of these sizes, so that somewhat larger inputs of later cells
-# fit, too: a small cell; a flashrom with its libraries; one with many; cells of large parts.
+# Each input file of a guest gets the next larger of these sizes, so that somewhat larger inputs of
+# later cells fit, too. They suit a small cell, a flashrom with its libraries, one with many
+# libraries, and cells with large chips.
 ROOMS_BYTES = [1 << 18, *(mib << 20 for mib in (5, 10, 20, 40, 80))]
 CELLS_MAX = 64
 """The most cells that one guest runs.

@@ -48,8 +48,8 @@ def plan_cells(
 ) -> list[Cell]:
     """Returns the cells of the plan in order, each id once; raises `BadInputError`.
 
-    Omits canaries and controls with hazards that their lane does not have. `programmers`, if given,
-    replace serprog, see `_by_programmers`.
+    Omits canaries, controls and floors with hazards that their lane does not have. `programmers`,
+    if given, replace serprog, see `_by_programmers`.
     """
     plan, source = checked.plan, checked.source
     unique: dict[str, Cell] = {}
@@ -83,8 +83,8 @@ def _by_programmers(
 ) -> list[Cell]:
     """Returns the cells with serprog replaced by each of `programmers` that supports the chip.
 
-    Canaries, controls and cells with one of `programmers` stay as they are. Cells with any other
-    device are omitted. Raises `BadInputError` if only canaries and controls remain.
+    Cells that do not measure, and cells with one of `programmers`, stay as they are. Cells with any
+    other device are omitted. Raises `BadInputError` if no cell that measures remains.
     """
     moved: dict[str, Cell] = {}
     for cell in cells:
@@ -114,7 +114,7 @@ def questions_of(plan: Plan, cells: Iterable[Cell]) -> dict[str, str]:
 def count_cells(checked: CheckedPlan) -> int:
     """Returns an upper bound of the number of cells, without making any.
 
-    Cells with the same id are counted separately. Cells that their lane omits are counted, too.
+    Cells with the same id are counted separately. Cells that `plan_cells` omits are counted, too.
     """
     points = [(len(own_subjects(group)), _count_points(group)) for group in checked.plan.group]
     points += [(len(own_subjects(single)), 1) for single in checked.plan.cell]
@@ -159,7 +159,7 @@ def _with_expectation(cell: Cell, rules: list[Rule]) -> Cell:
 
 
 def _rows(group: Group) -> list[dict[str, Any]]:
-    """Returns the points of a group: a covering array, or all that are possible."""
+    """Returns the points of a group: a covering array, or all possible combinations."""
     factors: dict[str, list[Any]] = msgspec.structs.asdict(group.over)
     if group.strength is None:
         return list(filter(is_possible, combinations_of(factors)))
@@ -176,7 +176,7 @@ def _cell(
     checked: CheckedPlan, owner: Owner, subject: str, point: Point, lane: LaneName, seed: int
 ) -> Cell:
     shift = shift_for_mips(point.mips or 0) if lane is LaneName.VIRTUAL else 0
-    assert shift is not None, "it was checked"
+    assert shift is not None, "check_plan() checked the speed"
     core_mips = _core_mips(point) if lane is LaneName.LIVE else ()
     return Cell(
         name=owner.name,
@@ -245,7 +245,7 @@ def _matches(when: Match, cell: Cell) -> bool:
 
 
 def _all_match(patterns: str, words: tuple[str, ...]) -> bool:
-    """Returns True if each pattern matches one of the words. `none` matches only no words."""
+    """Returns True if each pattern matches one of the words. `none` matches if there is no word."""
     if patterns in ("*", NONE):
         return patterns == "*" or not words
     return all(

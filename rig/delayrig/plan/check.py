@@ -58,7 +58,7 @@ CHOICES: dict[str, type[StrEnum]] = {
     "lane": LaneName,
 }
 OPEN: dict[str, Sequence[str]] = {"corner": FORMS, "hazards": [kind.name for kind in KINDS]}
-"""The forms of values that may hold a number after `:`."""
+"""By key: the forms of its values, some of which take a parameter after `:`."""
 
 C = TypeVar("C", bound=StrEnum)
 
@@ -186,7 +186,7 @@ class _Check:
                 self._pattern(field, part, f"{key}.when.{field}")
 
     def _pattern(self, field: str, pattern: str, key: str) -> None:
-        """Checks that some value could match, in this plan or another. Names may be any."""
+        """Checks that the pattern can match a valid value. Names and subjects are not checked."""
         beginning = re.split(r"[*?[]", pattern)[0]
         name, colon, _ = beginning.partition(":")
         if beginning == pattern:

@@ -57,7 +57,7 @@ class JobWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class QueueOptions:
     kind: QueueKind
     file: Path
-    """The file of `job`; for Kubernetes a manifest of a DaskCluster, which the rig never reads."""
+    """The file of `job`; for Kubernetes a manifest of a DaskCluster, which only Dask reads."""
     job: JobWords | None
 
 
@@ -69,9 +69,12 @@ class ClusterOptions:
     """`tcp://HOST:PORT` or `tls://HOST:PORT`; empty if the workers are started here."""
     local_workers: int = 0
     queue: QueueOptions | None = None
-    """The queue that starts the workers. There is no limit for how long that takes."""
+    """The queue that starts the workers. The rig waits for them without a time limit."""
     tls: Path | None = None
-    """The folder of the certificates; None: no encryption, and no data leaves this machine."""
+    """The folder of the user's certificates.
+
+    None: the scheduler is on this machine, or Kubernetes forwards its port to this machine.
+    """
 
     @property
     def host(self) -> str:
@@ -83,7 +86,7 @@ class ClusterOptions:
 
 
 def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterOptions:
-    """Returns the cluster; raises `BadInputError` for a wrong address, or one that needs TLS."""
+    """Returns the cluster; raises `BadInputError` for a wrong address, or if it needs `tls`."""
     require_extra("cluster", option)
     if local := LOCAL.fullmatch(given):
         return ClusterOptions(address="", local_workers=int(local[1]))

@@ -66,13 +66,13 @@ def plan_of_flags(subject: str, against: str, flags: Flags, *, canaries: bool = 
     given = asdict(replace(flags, arch=flags.arch or (usual,)))
     rows = itertools.product(*(values or ("",) for values in given.values()))
     cells = [_single(dict(zip(given, row, strict=True))) for row in rows]
-    # If the only cell is impossible, the planner explains why.
+    # If no cell is possible, the checks of the plan report why.
     possible = [one for one in cells if is_possible(msgspec.structs.asdict(one.at))] or cells
     watching = _watching(possible) if canaries else []
     any_result = Rule(
         when=Match(subject=glob.escape(against)),
         expect=Expect.ANY.value,
-        reason="it is only compared with",
+        reason="it is only the subject to compare with",
     )
     return Plan(
         schema=1,
@@ -125,7 +125,7 @@ def _single(row: dict[str, str]) -> Single:
 
 
 def _usual_mips(lane: str) -> str:
-    """Returns the default speed; the planner refuses a lane that does not exist."""
+    """Returns the default speed of a lane, also of an unknown one, which the planner refuses."""
     return MIPS.get(lane, MIPS[LaneName.VIRTUAL])
 
 

@@ -41,7 +41,7 @@ class Request:
     stages: bool = False
     """True to record how long each stage of a cell took on this machine."""
     from_boot: bool = False
-    """True to boot the guest of every cell, for comparison."""
+    """True to boot a guest for every cell instead of restoring a snapshot, for comparison."""
     reuses_guests: bool = True
     """True to reset guests to their snapshots; False to start a QEMU for each cell."""
     delay: DelayOptions = field(default_factory=DelayOptions)
@@ -65,7 +65,7 @@ class Request:
     asked_s: float = field(default_factory=time.time)
     """The wall-clock time of the request.
 
-    Files that others write to `out` later are not overwritten.
+    The run is refused if another run has written results to `out` since then.
     """
 
 

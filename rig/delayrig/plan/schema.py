@@ -93,11 +93,11 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     deadline_s: int = 0
     """The deadline; 0: the plan's."""
     must_answer: str = ""
-    """The question that its cells ask. A gate says Yes only if it has an answer."""
+    """The question that its cells ask. A gate says Yes only if they have answered it."""
 
 
 class Group(Owner, frozen=True, kw_only=True):
-    """Cells over a span: a covering array of that strength, or all combinations without one."""
+    """Cells over a span: a covering array of that strength, or all combinations if it is None."""
 
     over: Span
     strength: int | None = None
@@ -132,7 +132,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A requirement that one subject costs a multiple of another. It has exactly one bound."""
+    """A requirement that one subject costs a multiple of another. Exactly one bound must be set."""
 
     cell: str
     subject: str

@@ -30,7 +30,7 @@ def print_beside(beside: Beside, console: Console) -> None:
     for unlike, count in unlike_pairs.items():
         console.print(
             f"doubt: {count} cells were run with another {', '.join(unlike)}: their times say"
-            " nothing of the subject",
+            " nothing about the subject",
             soft_wrap=True,
         )
     for pair in beside.pairs:
@@ -79,7 +79,7 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
 
 
 def print_decision(decision: Decision, console: Console) -> None:
-    """Prints the answer and each fault once; if no fault decided, the cells that did."""
+    """Prints the answer and each fault once. If no fault explains it, prints the cells that do."""
     first, *others = decision.lines
     say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)

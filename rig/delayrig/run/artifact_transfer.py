@@ -13,7 +13,7 @@ from delayrig.run.resume import RESULT
 LEFT_BYTES_MAX = 512 << 20
 """The largest total size of the files that a cell may leave.
 
-A virtual cell leaves at most some 110 MB of events, and three images of its part.
+A virtual cell leaves at most some 110 MB of events, and three images of its chip.
 """
 COMPRESSION_LEVEL = 1
 
@@ -52,8 +52,8 @@ def unpack_left(packed: bytes, folder: Path) -> CellResult:
 
 
 def checked_name(name: str) -> PurePosixPath:
-    """Returns the name as a path; raises `RigFaultError` if it leads out of the folder."""
+    """Returns the name as a path; raises `RigFaultError` if it may lead out of the folder."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise RigFaultError(f"a file arrived that is named {name!r}")
+        raise RigFaultError(f"a worker sent a file named {name!r}, which is not allowed")
     return path

@@ -93,12 +93,13 @@ class CellRunner:
         return result
 
     def assignment(self, cell: Cell, folder: Path, cpu: int) -> Assignment:
-        subject = self.lane.subject_of(cell)
+        subject, device = self.lane.subject_of(cell), device_of(cell)
         assert subject is not None
+        named = device.chip_name if device else ""
         return Assignment(
             cell=cell,
             chip=self.request.chips[cell.chip],
-            chip_name=self._chip_name(cell, subject),
+            chip_name=named or self.chip_names[subject.label, cell.chip],
             subject=subject,
             folder=folder,
             cpu=cpu,
@@ -106,11 +107,6 @@ class CellRunner:
             marks=folder / MARKS_NAME if self.request.stages else None,
             delays=self.watched[subject.label],
         )
-
-    def _chip_name(self, cell: Cell, subject: Subject) -> str:
-        device = device_of(cell)
-        named = device.chip_name if device else ""
-        return named or self.chip_names[subject.label, cell.chip]
 
     async def _measure(self, cell: Cell, folder: Path, cpu: int) -> CellResult:
         given = self.assignment(cell, folder, cpu)
@@ -174,7 +170,7 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
 
 
 def finding_of_lost(cell: Cell, error: LostGuestError) -> Finding:
-    """Returns a fault of the rig, or a doubt if the subject may only have needed more time."""
+    """Returns `INCONCLUSIVE` if the subject may only have needed more time, else `INFRA_ERROR`."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
     if limited and isinstance(error, OverdueGuestError):
         return Finding(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The --out folder: checks that a run can be written there, and locks it for one run at a time.
 
-The kernel releases the lock when its owner ends, also if that is killed.
+The kernel releases the lock when its owner ends, even if the owner is killed.
 """
 
 import contextlib
@@ -26,7 +26,10 @@ from delayrig.run.resume import FILE_NAME as BEGUN
 LOCK = "run.lock"
 OTHERWISE = "wait until it ends, or name another folder with --out"
 STARTING_WITHIN_S = 5.0
-"""The wait for the lock of an owner that was killed: its child holds it until execve(2)."""
+"""The time to wait for the lock of an owner that was killed.
+
+A child that the owner had just forked holds the lock until execve(2).
+"""
 LOOKS_EACH_S = 0.02
 REGION_BYTES_MAX = 2 << 20
 """The disk space that a cell needs for each 64 KiB of its region."""
@@ -116,7 +119,8 @@ def check_begun(out: Path | None) -> None:
 def hold_out(out: Path, *, asked_s: float | None) -> Iterator[None]:
     """Makes the folder and keeps other runs out of it.
 
-    Raises `BadInputError` if another run uses it, or wrote its results there after `asked_s`.
+    Raises `BadInputError` if another run uses it, or wrote its results there after `asked_s` (None:
+    not checked).
     """
     path = out / LOCK
     try:

@@ -32,7 +32,7 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begin(request: Request, header: RunHeader) -> RunHeader:
-    """Records that a run has begun, or resumes one; returns its header, with its first start time.
+    """Records that a run has begun, or resumes one. Returns its header, with its first start time.
 
     Raises `BadInputError` if the run to resume was begun with other inputs.
     """

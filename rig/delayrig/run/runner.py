@@ -78,7 +78,8 @@ async def run_side_by_side(
     await asyncio.to_thread(sweep_scratch, paths.state)
     with ExitStack() as held:
         for request in requests:
-            # A resumed run continues what others did in its folder.
+            # A resumed run continues with the results in its folder, even with those that another
+            # run has written there since the request.
             asked_s = None if request.resume else request.asked_s
             held.enter_context(hold_out(request.out, asked_s=asked_s))
         return await _run_held(requests, paths, progress, opened)
@@ -121,7 +122,7 @@ async def _run_held(
                 async with open_cluster(requests[0], paths, progress.preparing) as cluster:
                     await cluster.work(runs, scheduler, progress.finished)
             else:
-                # Cells with a lane of their own run only as many at a time as suit that lane.
+                # For a lane other than the request's, its default number of jobs is the limit.
                 own = lane is requests[0].lane
                 jobs = pool.jobs if own else min(pool.jobs, default_jobs(lane))
                 await _work_here(jobs, scheduler, pool, progress)
@@ -134,7 +135,7 @@ async def _run_held(
 
 @asynccontextmanager
 async def _dask_loaded(request: Request) -> AsyncIterator[None]:
-    """Loads Dask while a run is prepared, because that takes longer than many a cell."""
+    """Loads Dask while a run is prepared, because loading takes longer than many cells do."""
     if request.cluster is None:
         yield
         return
@@ -170,7 +171,10 @@ async def _work_here(
 
 
 def _check_watched(runs: Sequence[SingleRun]) -> None:
-    """Raises an error if no canary or no control can run: then the other results prove nothing."""
+    """Raises `NotProvidedError` if a missing input keeps all canaries or all controls from running.
+
+    The results of the other cells would then prove nothing.
+    """
     refused = [result for run in runs for result in run.refused]
     ready = {cell.role for run in runs for cell in run.request.cells if not run.known(cell)}
     missing = {result.role: result.not_provided for result in refused if result.not_provided}

@@ -41,7 +41,7 @@ class Loops:
             if not self._pids or self.turns_min:
                 return
             time.sleep(LOOK_S)
-        raise TimeoutError("a loop did not begin to turn")
+        raise TimeoutError("a loop did not start")
 
     def _start(self, number: int, cpu: int) -> int:
         turns, at = self._turns, number * STRIDE
@@ -275,7 +275,11 @@ def actions_of(spec: Spec, record: Record) -> list[Action]:
 
 
 def cpus_at_start(spec: Spec) -> list[int]:
-    """Returns the subject's first CPU if a hazard loads CPUs or moves it, else its chosen CPUs."""
+    """Returns the CPUs that the subject starts on; empty if it may use all.
+
+    If a hazard loads CPUs or moves the subject, it starts on its first CPU, else on those that the
+    user chose.
+    """
     if any(spec.values_of(key) for key in ("hogs", "siblings", "migrate")):
         return spec.cpus[:1]
     return spec.cpus if spec.pinned else []

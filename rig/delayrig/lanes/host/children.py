@@ -81,7 +81,7 @@ class ChildSettings:
 
 
 def _lower(limit: int, value: int) -> None:
-    """Lowers a limit. It never raises one: the user who set it had a reason."""
+    """Sets the soft and the hard limit to the value, unless the hard limit is as low already."""
     _, most = resource.getrlimit(limit)
     if most == resource.RLIM_INFINITY or resource.RLIM_INFINITY != value < most:
         resource.setrlimit(limit, (value, value))
@@ -163,7 +163,7 @@ def _children() -> list[int]:
 
 
 def may_take_realtime(pid: int) -> tuple[bool, int]:
-    """Returns whether that process has CAP_SYS_NICE, and its highest allowed priority."""
+    """Returns whether that process has CAP_SYS_NICE, and its highest real-time priority."""
     effective = _line_of(pid, "status", "CapEff:").split()[1]
     most = _line_of(pid, "limits", "Max realtime priority").split()[3]
     limit = resource.RLIM_INFINITY if most == "unlimited" else int(most)
@@ -171,6 +171,6 @@ def may_take_realtime(pid: int) -> tuple[bool, int]:
 
 
 def _line_of(pid: int, name: str, begin: str) -> str:
-    """Reads a line of /proc. prlimit(2) would need a right for another user's process."""
+    """Returns a line of /proc. prlimit(2) would need a capability for another user's process."""
     text = Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace")
     return next(line for line in text.splitlines() if line.startswith(begin))

@@ -31,7 +31,7 @@ class Reading:
 
 
 def read_clocks() -> Reading:
-    """Returns the narrowest of several readings. An interruption between two reads widens one."""
+    """Returns the narrowest of several readings, because an interruption makes a reading wider."""
     read, raw, usual = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, time.CLOCK_MONOTONIC
     readings = (Reading(read(raw), read(usual), read(raw)) for _ in range(16))
     return min(readings, key=lambda at: at.after_ns - at.before_ns)

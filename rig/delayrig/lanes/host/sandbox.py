@@ -3,8 +3,8 @@
 
 The subject sees the system's programs and libraries, its own root and the files of its cell, and no
 other files of the machine. It can write only to the files named here, and reach only its emulator:
-its network (`base/private_net.py`) contains nothing else. Its processes are alone in their
-namespace. `images/confine/` has the limits and the filter of system calls.
+its network (`base/private_net.py`) contains nothing else. The subject sees no other processes than
+its own. `images/confine/` has the limits and the filter of system calls.
 
 Source: bwrap(1), 0.8.
 """
@@ -28,7 +28,7 @@ PROCESSES_MAX = 64
 MEMORY_BYTES_MAX = 4 << 30
 """The address space of each process, including unused addresses."""
 OWN_BYTES_MIN, OWN_FILES = 16 << 20, 2
-"""The room in the subject's folder: so many bytes, and so many files of the largest size.
+"""The room in the subject's folder: `OWN_BYTES_MIN`, and `OWN_FILES` files of the largest size.
 
 Replacing a file needs twice its size.
 """
@@ -55,7 +55,7 @@ class Sandbox:
 
 
 def subject_uid() -> int:
-    """Returns the user that the subject becomes; 0: it stays the user of the rig."""
+    """Returns the id of the user that the subject becomes; 0: it stays the user of the rig."""
     return NOBODY if os.geteuid() == 0 else 0
 
 

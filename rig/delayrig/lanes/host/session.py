@@ -103,6 +103,7 @@ def main(arguments: list[str]) -> int:
 
 @contextmanager
 def _woken() -> Iterator[int]:
+    """Yields a descriptor that becomes readable when a child ends (SIGCHLD)."""
     reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

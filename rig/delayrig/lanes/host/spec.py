@@ -11,7 +11,7 @@ PORT = "@PORT@"
 REPORT_FD = "@FD@"
 """The placeholder in the sandbox's words for the descriptor of its reports."""
 REALTIME = "--realtime=50"
-"""The emulator's option for a priority above any subject's, left out if the user may not."""
+"""The emulator's option for a priority above any subject's, omitted if the user may not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class Ended:
 
 
 class PlainSubject:
-    """A child that begins with `go()`."""
+    """A child that `go()` starts."""
 
     line = -1
     """A descriptor that is readable when its state changes; -1: only SIGCHLD shows its end."""

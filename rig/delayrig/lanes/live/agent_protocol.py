@@ -76,7 +76,8 @@ class Conversation:
         try:
             await self.line.say("go")
             await self._accompany(changing)
-            # The plugin's window in which the subject ended must be over before the limits go.
+            # The window of the CPU plugin in which the subject ended must be over before its limits
+            # are removed.
             await asyncio.sleep(WINDOW_MS / 1000)
         finally:
             await _cancel(changing)
@@ -102,7 +103,6 @@ class Conversation:
             due_s = began_s + change.when.after_ms / 1000
             await asyncio.sleep(due_s - asyncio.get_running_loop().time())
             await self.pace.change(hazard, change)
-        await asyncio.get_running_loop().create_future()
 
     def _speed_tasks(self) -> set[asyncio.Task[None]]:
         """Starts the tasks that change speeds. The first changes are left to `Pace.begin()`."""
@@ -160,7 +160,7 @@ class Conversation:
     async def _be_alone(self) -> None:
         """Waits for the emulator's end. The subject must end within `ALONE_S` after that.
 
-        If it does not and the emulator hung up on it, the agent is asked to end it. Otherwise
+        If the subject still runs then, asks the agent to end it if the emulator hung up on it, else
         raises `LostGuestError`.
         """
         if self.emulator is None:

@@ -33,7 +33,10 @@ ANSWER_BYTES = 256
 PRIORITY = 1
 """The priority of QEMU's threads with paced CPUs: above ordinary work, below the emulator."""
 BUSY_PART_MAX = 0.7
-"""The part of this host that paced CPUs may use at that priority without starving it."""
+"""The part of this host's CPU time that paced CPUs may use at that priority.
+
+Other work needs the rest.
+"""
 HOST_MIPS = 300
 """The lowest speed at which a host CPU emulates, even for work at which QEMU is slow."""
 RT_RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
@@ -147,7 +150,7 @@ def put_back(threads: Sequence[int]) -> None:
 
 
 def _is_off(window: Window) -> bool:
-    """Returns True if the core was off its speed by more than `OFF_PART_MAX` of the window.
+    """Returns True if the core was too fast or too slow by more than `OFF_PART_MAX` of the window.
 
     The plugin's own limit for `kept` is 2 %, which it can hold for a core that only computes. If
     the core sends packets or runs code for the first time, QEMU also does work of its own, which

@@ -22,10 +22,10 @@ CORES_MAX = 8
 MIPS_MAX = 100_000
 CORE_MIPS_USED_MAX = 60
 BUDGET_MIPS_PER_CPU = 60
-"""The limit of the cores of a guest together, for each CPU of this machine.
+"""The limit of the sum of a guest's core speeds, for each CPU of this machine.
 
 `CORE_MIPS_USED_MAX` is the limit of one core. QEMU executes 300 to 600 MIPS of a loop, and far less
-if a guest sends packets or starts programs. A core keeps its speed only if it has time to spare.
+if a guest sends packets or starts programs. A core has its speed only if QEMU could run it faster.
 """
 SCALED_MIPS_MIN = 1.0
 _LIST = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?(?::[0-9]+(?:\.[0-9]{1,3})?)+")
@@ -90,7 +90,7 @@ def _checked(machine: Machine, source: str) -> Machine:
 
 
 def budget_mips(cpus: int | None = None) -> int:
-    """Returns the limit of the cores of a guest together, on `cpus` CPUs or on this machine."""
+    """Returns the limit of the sum of a guest's core speeds, on `cpus` CPUs or on all of ours."""
     return BUDGET_MIPS_PER_CPU * (cpus or len(os.sched_getaffinity(0)))
 
 

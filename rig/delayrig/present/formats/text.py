@@ -117,7 +117,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _evidence(case: Case) -> str:
     """Returns the evidence as an indented block, in which no character is special."""
     lines = [*case.evidence, again(case.cell.rerun)]
-    block = "\n".join(f"    {one_line(plain(line))}" for line in lines)
+    block = "\n".join(f"    {one_line(line)}" for line in lines)
     return f"{escaped(case.id)}\n\n{block}"
 
 

@@ -200,7 +200,7 @@ def _in_turn(spans: Iterator[Span]) -> Iterator[Span]:
 
 
 def _cut_short(spans: Iterator[Span]) -> Iterator[Span]:
-    """Ends suspended, reset or delayed work where the next work begins."""
+    """Ends each busy time where the next begins, as when work was suspended, reset or delayed."""
     following: Span | None = None
     cut = []
     for span in sorted(spans, key=lambda span: (span.start_ns, span.end_ns), reverse=True):

@@ -136,7 +136,10 @@ class Cluster:
         return max(1, min(BATCH_CELLS_MAX, fair))
 
     async def _results(self, batch: Sequence[Item]) -> list[CellResult]:
-        """Returns the results of the first cells; none if workers were lost with several cells."""
+        """Runs a batch, and returns the results of its first cells, as many as a worker ran.
+
+        Returns none if workers were lost with a batch of several cells.
+        """
         try:
             left = await self._left(batch)
         except KilledWorker as error:
@@ -179,7 +182,10 @@ class Cluster:
         return sorted({name if _host(name) in shared else _host(name) for name in ready})
 
     async def _last_words(self, error: KilledWorker) -> str:
-        """Returns why workers ended, from their nannies, which answer once a worker is back."""
+        """Returns why workers ended, from the logs of their nannies.
+
+        These can be read only after a worker was restarted.
+        """
         await self._await_worker()
         logs = await self._client.get_worker_logs(n=LOG_LINES, nanny=True)
         lines = {line for log in logs.values() for level, line in log if "killed" in line}
@@ -263,7 +269,7 @@ class Cluster:
         return answers
 
     async def _leave(self) -> None:
-        """Removes this run from the workers: those that others started go on."""
+        """Makes the workers forget this run, because those that others started keep running."""
         with contextlib.suppress(Exception):
             for kit in self._kits.values():
                 await self._ask(list(self._ready.values()), close_kit, kit.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dask's own parts as the rig starts them: with certificates, or only on loopback."""
+"""Starts Dask's client, scheduler and workers, with certificates or only on loopback."""
 
 import asyncio
 import logging
@@ -50,7 +50,10 @@ machine. A user's settings, in Dask's files or `DASK_` variables, have precedenc
 
 @asynccontextmanager
 async def connect(asked: ClusterOptions, jobs: int, paths: Paths) -> AsyncIterator[Client]:
-    """Yields a client of that scheduler; raises `RigFaultError` if it does not answer."""
+    """Yields a client of the requested cluster, whose workers it starts if the options say so.
+
+    Raises `RigFaultError` if a scheduler that others started does not answer.
+    """
     _set_up_dask()
     security = _security(asked)
     if asked.local_workers:

@@ -9,7 +9,7 @@ from multiprocessing import forkserver, process
 from delayrig.base.scratch import ScratchFolder
 
 WORKERS_ARE_FORKS = "forkserver"
-"""Workers are forks of one process that has loaded everything, which takes more than a second."""
+"""Workers are forks of one process that has loaded `LOADED`: loading takes more than a second."""
 LOADED = ["distributed", "delayrig.run.cluster.task"]
 SOCKET_NAME_BYTES = 24
 

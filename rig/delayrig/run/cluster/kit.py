@@ -2,7 +2,7 @@
 """The inputs of a worker for the cells of one run: values, and files by their digests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -153,14 +153,8 @@ def _unheard(what: str) -> None:
 
 def _moved(goods: Goods, change: Callable[[str], str]) -> Goods:
     """Returns the goods with changed paths."""
-    return Goods(
-        images=_all_moved(goods.images, change),
-        device_images=_all_moved(goods.device_images, change),
-        kernels=_all_moved(goods.kernels, change),
-        bridges=_all_moved(goods.bridges, change),
-        subjects=_all_moved(goods.subjects, change),
-        libraries=_all_moved(goods.libraries, change),
-    )
+    names = [field.name for field in fields(Goods)]
+    return Goods(**{name: _all_moved(getattr(goods, name), change) for name in names})
 
 
 def _all_moved(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T]:
@@ -172,7 +166,10 @@ def _all_moved(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T
 
 
 def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
-    """Returns the files. An archive is the last of its parts, so whoever has it has all of them."""
+    """Returns the files, in the order in which a worker gets them.
+
+    An archive comes after its parts, so a worker that has the archive has its parts, too.
+    """
     kernels = supplies.kernels.values()
     paths = [Path(kernel.path) for kernel in kernels]
     paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]

@@ -68,7 +68,7 @@ async def _check_submitted(cluster: Any) -> None:
 
 
 async def _submit_again(cluster: Any, jobs: int) -> None:
-    """Replaces lost jobs until it is cancelled, because Dask only forgets them."""
+    """Submits a new job for each lost one until it is cancelled, because Dask does not."""
     while True:
         await asyncio.sleep(LOOKS_EACH_S)
         cluster.scale(jobs)

@@ -146,9 +146,9 @@ def close_kit(kit_id: str, dask_worker: Worker) -> None:
 async def run_batch(batch: Sequence[tuple[str, Cell]]) -> list[bytes] | None:
     """Runs the cells, each with the id of its kit, until `BATCH_S` is over.
 
-    Returns the files of these cells, or None if this worker has not opened a kit. A restarted
-    worker waits for its kit: a second task for the batch would reset Dask's count of the workers
-    that were lost with it.
+    Returns the files of these cells, or None if this worker has not opened one of their kits. A
+    restarted worker waits for its kits. If it returned None at once, the client would submit a
+    second task for the batch, for which Dask counts lost workers from 0 again.
     """
     rig = _rig(get_worker())
     for kit, _ in batch:
