@@ -253,6 +253,30 @@ def test_walk_of_a_conviction_has_both_speeds_the_request_and_the_actual_time() 
     assert "The other 0.054000 s: it counts whole turns" in text
 
 
+@pytest.mark.parametrize(
+    ("actual_ms", "explained"),
+    [
+        ((14, 23), False),
+        ((200, 237), False),
+        ((200, 238), True),
+        ((0, 900), True),
+        ((500, 600), True),
+        ((501, 600), False),
+    ],
+)
+def test_speeds_are_the_cause_only_of_a_wait_whose_time_agrees_with_them(
+    actual_ms: tuple[int, int], explained: bool
+) -> None:
+    shortest, longest = actual_ms
+    short = msgspec.structs.replace(SHORT, actual_ns=(shortest * MS, longest * MS))
+    text = "\n".join(describe_walk(walk(Verdict.TOO_SHORT, short)))
+    assert ("is over sooner" in text) == explained
+    assert ("not explained by the speeds" in text) != explained
+    assert "10.0 / 40.0 of it is 0.250000 s" in text
+    if not explained:
+        assert "The other" not in text
+
+
 def test_steps_of_several_convictions_are_numbered() -> None:
     lines = describe_walk(walk(Verdict.TOO_SHORT, SHORT, SHORT))
     assert [line[0] for line in lines if line[0] != " "] == list("123456")
