@@ -73,10 +73,34 @@ def test_cell_that_no_options_describe_is_reported_with_its_plan(tmp_path: Path)
     assert line.startswith("rig/rig run --plan cell.toml --seed ")
     assert line.endswith(" --delay-offset 0x3e0")
     text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
+    assert planned(text, tmp_path).startswith("reported.bundled.")
+
+
+def planned(text: str, folder: Path, *words: str) -> str:
+    """Returns the cells of the plan in a report."""
     block = text.partition("with this `cell.toml`:\n\n")[2].partition("\n\nThis needs")[0]
-    plan = tmp_path / "cell.toml"
+    plan = folder / "cell.toml"
     plan.write_text(block.replace("\n    ", "\n").removeprefix("    "), encoding="utf-8")
-    assert answer_of("run", "--plan", plan, "--dry-run").startswith("reported.bundled.")
+    return answer_of("run", "--plan", plan, "--dry-run", *words)
+
+
+@pytest.mark.parametrize("name", ["git:v1.8.0-rc1-0-gb946ca13a21a", "git:b946ca13a21a"])
+@pytest.mark.parametrize(("changes", "taken"), [("", False), ("-dirty-7174130ed5c9", True)])
+@pytest.mark.parametrize("content_bytes", [0, 100])
+def test_uncommitted_sources_are_to_be_attached_and_named_by_their_folder(
+    tmp_path: Path, name: str, changes: str, taken: bool, content_bytes: int
+) -> None:
+    cell = make_cell(subject=f"{name}{changes}", content_bytes=content_bytes)
+    keep_convicted(tmp_path, cell)
+    line = answer_of("bug-report", tmp_path).splitlines()[0]
+    assert (" git: " in line and " --tree DIR" in line) == taken
+    assert cell.subject not in line or not taken
+    text = (tmp_path / "bug-report.md").read_text(encoding="utf-8")
+    assert ("in no commit: attach their changes" in text) == taken
+    if content_bytes:
+        assert f" --subject {'git:' if taken else cell.subject}" in line
+        cells = planned(text, tmp_path, "--subject", "bundled")
+        assert cells.startswith("reported.bundled.")
 
 
 def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from tests.conftest import Bound
 from tests.hostile import build_hostile, refusals
 from tests.rig.builders import request_of
 from tests.rig.processes import left_running
-from tests.rig.running import run
+from tests.rig.running import run, run_python
 from tests.rig.test_host_lane import Silent, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
@@ -267,6 +267,21 @@ for port in ({{}}, {port}):
         text = script.format(listening.getsockname()[1])
         done = run(*words_into(net.folder), "/usr/bin/python3", "-c", text)
     assert done.stdout.split() == ["0", str(errno.ECONNREFUSED)], done.stderr
+
+
+def test_private_network_survives_a_signal_to_the_process_group_silently() -> None:
+    script = """
+import os, signal
+from delayrig.base.private_net import PrivateNet
+net = PrivateNet()
+signal.signal(signal.SIGINT, lambda *_: None)
+os.killpg(0, signal.SIGINT)
+net.listen().close()
+net.close()
+print(net._holder.returncode)
+"""
+    done = run_python("-P", "-c", script, start_new_session=True, timeout=EXIT_LIMIT_S)
+    assert (done.stdout, done.stderr) == ("0\n", "")
 
 
 def test_holder_of_a_private_network_that_does_not_answer_is_killed(

@@ -29,12 +29,14 @@ from delayrig.features.report.timelines import window_around
 from delayrig.features.report.totals import PARTS
 from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.evidence import Witness
+from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
 from delayrig.present.results import answer
 from markupsafe import escape
 
-from tests.rig.builders import MS, SECOND, make_cell
+from tests.rig.builders import MS, SECOND, make_cell, make_run_header
+from tests.rig.event_builders import sound_events, without
 from tests.rig.processes import is_running
 from tests.rig.reported import (
     HOSTILE,
@@ -237,6 +239,17 @@ def test_picture_is_a_timeline_if_cells_are_chosen_or_no_cell_passed(
     change_results(run, cells=bad)
     reported(run, "--picture", picture)
     assert "Timeline of " in picture.read_text()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lasts", [True, False])
+def test_cell_without_anything_on_its_tracks_has_an_empty_timeline(
+    tmp_path: Path, lasts: bool
+) -> None:
+    events = sound_events() if lasts else without(sound_events(), SubjectEnd)
+    failed = keep_cell(tmp_path, make_cell(), events, verdict=Verdict.OP_FAILED)
+    write_results(Results(run=make_run_header(cells_planned=1), cells=[failed]), tmp_path)
+    assert f"Timeline of {failed.id}" in page_of(tmp_path)
 
 
 def test_timeline_is_enlarged_around_a_wait_that_was_cut_short() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.base.errors import BadInputError, ExitCode, LostGuestError
 from delayrig.base.paths import find_paths
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, find_id, find_in_run
-from delayrig.features.repro import guest_entry
+from delayrig.features.repro import command, guest_entry
 from delayrig.features.repro.heterogeneous import (
     PLAN,
     Walk,
@@ -35,6 +35,7 @@ from delayrig.subjects.delay_function import DelayOptions
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
 from tests.rig.event_builders import made
 from tests.rig.reported import keep_gate
+from tests.rig.running import answer_of, refusal_of
 
 IDS = [
     "write.bundled.250mips.1c.calm.GD25Q16C-typ.write",
@@ -252,6 +253,30 @@ def test_walk_of_a_conviction_has_both_speeds_the_request_and_the_actual_time() 
     assert "The other 0.054000 s: it counts whole turns" in text
 
 
+@pytest.mark.parametrize(
+    ("actual_ms", "explained"),
+    [
+        ((14, 23), False),
+        ((200, 237), False),
+        ((200, 238), True),
+        ((0, 900), True),
+        ((500, 600), True),
+        ((501, 600), False),
+    ],
+)
+def test_speeds_are_the_cause_only_of_a_wait_whose_time_agrees_with_them(
+    actual_ms: tuple[int, int], explained: bool
+) -> None:
+    shortest, longest = actual_ms
+    short = msgspec.structs.replace(SHORT, actual_ns=(shortest * MS, longest * MS))
+    text = "\n".join(describe_walk(walk(Verdict.TOO_SHORT, short)))
+    assert ("is over sooner" in text) == explained
+    assert ("not explained by the speeds" in text) != explained
+    assert "10.0 / 40.0 of it is 0.250000 s" in text
+    if not explained:
+        assert "The other" not in text
+
+
 def test_steps_of_several_convictions_are_numbered() -> None:
     lines = describe_walk(walk(Verdict.TOO_SHORT, SHORT, SHORT))
     assert [line[0] for line in lines if line[0] != " "] == list("123456")
@@ -288,6 +313,36 @@ def test_plan_of_the_walk_runs_the_expected_conviction_first() -> None:
         ("bundled", Expect.PASS),
     ]
     assert all(cell.core_mips == (10.0, 40.0) for cell in choice.cells)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--tree", "."),
+        ("--plan", "live"),
+        ("--subject", "nonsense"),
+        ("--lane", "live"),
+        ("--seed", "1"),
+        ("--delay-symbol", "wait"),
+        ("--delay-offset", "3e0"),
+        *((flag,) for flag in ("--shell", "--gdb", "--dry-run", "--json")),
+    ],
+    ids=lambda words: words[0],
+)
+def test_option_that_cannot_apply_to_the_walk_is_refused_with_the_remedy(
+    option: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_walk_through", lambda *_, **__: ExitCode.PASS)
+    refusal = refusal_of("repro", "heterogeneous", *option)
+    assert f"{option[0]} does not apply" in refusal
+    assert "--lane live --mips 10:40 --hazard low-res-timers+move:accept" in refusal
+
+
+def test_walk_takes_the_options_for_its_folder_and_its_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_walk_through", lambda *_, **__: ExitCode.PASS)
+    answer_of("repro", "heterogeneous", "--out", tmp_path / "out", "--keep", "-q", "--no-color")
 
 
 @pytest.mark.parametrize(

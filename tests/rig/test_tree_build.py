@@ -21,6 +21,7 @@ from delayrig.subjects.git_tree import (
     Source,
     choose_baseline,
     is_known,
+    is_uncommitted,
     known_source,
     sources_of,
     take_source,
@@ -68,6 +69,7 @@ def test_revision_is_named_by_its_commit_and_copied_unchanged(tree: Path, paths:
     assert copied_files(second, paths)["a.c"] == "second\n"
     assert known_source(first.name, paths) == first
     assert take_source("", tree, paths) == second, "the work tree is clean"
+    assert not is_uncommitted(first.name)
 
 
 def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: Paths) -> None:
@@ -82,6 +84,7 @@ def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: 
     assert set(copied_files(source, paths)) == {"a.c", "new.c", ".gitignore"}
     assert copied_files(source, paths)["a.c"] == "third\n"
     assert "-dirty-" in source.name
+    assert is_uncommitted(source.name)
     assert source.label.endswith(" with uncommitted changes")
     assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
     assert sorted(tree.glob(".git/objects/**/*")) == objects
@@ -104,6 +107,7 @@ def test_folder_without_git_is_copied_unchanged(tmp_path: Path, paths: Paths) ->
     source = take_source("", folder, paths)
     assert source.name == f"git:{source.label}"
     assert source.label.startswith("unpacked-")
+    assert is_uncommitted(source.name)
     assert copied_files(source, paths) == {"a.c": "text\n"}
     with pytest.raises(BadInputError, match="no such commit"):
         take_source("HEAD", folder, paths)

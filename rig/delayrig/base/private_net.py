@@ -42,6 +42,7 @@ class PrivateNet:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
+                process_group=0,  # Ctrl-C must not reach it: this process ends it.
                 env={**os.environ, "PYTHONPATH": package},
             )
         try:

@@ -37,11 +37,14 @@ from delayrig.present.formats.report import Case, Report
 from delayrig.present.formats.text import escaped, table
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
+from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
+from delayrig.subjects.git_tree import is_uncommitted
 from delayrig.subjects.subject import PATH_PREFIX
 
 ABOUT = "The cell of this report"
 PLAN = "cell.toml"
 CELL_NAME = "reported"
+TREE = "DIR"
 KEPT_FOLDERS = ("/dev/", "/proc/", "/sys/", "/usr/")
 NAME_CHARS_MIN = 3
 """The length of the shortest name that is replaced. A shorter one may be a common word."""
@@ -65,11 +68,15 @@ class Reported:
 
     @property
     def line(self) -> str:
-        """Returns the command that runs the cell again."""
+        """Returns the command that runs the cell again, if need be with the work tree in DIR."""
+        local = is_uncommitted(self.cell.subject)
+        subject = GIT_PREFIX if local else self.cell.subject
         if self.is_in_flags:
-            words = words_of_cell(self.cell)
+            words = words_of_cell(msgspec.structs.replace(self.cell, subject=subject))
         else:
             words = ["run", "--plan", PLAN, "--seed", str(self.cell.seed)]
+            words += ["--subject", subject] if subject.startswith(GIT_PREFIX) else []
+        words += ["--tree", TREE] if local else []
         words += delay_options_of(self.case.cell.rerun).words
         return shlex.join(["rig/rig", *(_short(word) for word in words)])
 
@@ -105,10 +112,13 @@ def _parts(reported: Reported) -> Iterator[str]:
     yield f"    {reported.line}"
     if not reported.is_in_flags:
         yield f"with this `{PLAN}`:"
-        short = msgspec.structs.replace(
-            stripped(reported.cell), name=CELL_NAME, subject=_short(reported.cell.subject)
-        )
-        lines = plan_text(plan_of(short, ABOUT)).splitlines()
+        short = _short(reported.cell.subject)
+        single = msgspec.structs.replace(stripped(reported.cell), name=CELL_NAME, subject=short)
+        plan = plan_of(single, ABOUT)
+        if short.startswith(GIT_PREFIX):
+            # A plan cannot take sources from a tree; --subject does.
+            plan = msgspec.structs.replace(plan, subjects=[])
+        lines = plan_text(plan).splitlines()
         yield "\n".join(f"    {line}".rstrip() for line in lines)
     yield _needs(reported)
     if reported.picture is not None:
@@ -126,6 +136,11 @@ def _needs(reported: Reported) -> str:
     text = f"This needs the flashrom delay rig {run.rig_version} (commit {run.commit})"
     if subject.name.startswith(PATH_PREFIX):
         text += f", and the program of SHA-256 {subject.sha256}"
+    if is_uncommitted(subject.name):
+        text += (
+            f", and in {TREE} the sources of that flashrom. They are in no commit: attach their"
+            " changes (`git diff HEAD`, and new files), and say to which commit they apply"
+        )
     return f"{text}."
 
 

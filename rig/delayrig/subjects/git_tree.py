@@ -30,6 +30,8 @@ FOLDER = "trees"
 """The folder's name below that of the images."""
 DIGITS = 12
 SUBJECT_MAX = 50
+COMMITTED = re.compile(rf"{PREFIX}(?:.+-\d+-g)?[0-9a-f]{{{DIGITS},}}")
+"""The name of a commit, as `git describe` writes it."""
 # Git runs no hook and no file monitor, which would be foreign programs, and keeps line endings.
 SETTINGS = ("core.hooksPath=/dev/null", "core.autocrlf=false", "core.fsmonitor=false")
 MAIN_BRANCHES = ("@{upstream}", "origin/HEAD", "origin/main", "origin/master")
@@ -86,6 +88,11 @@ def known_source(name: str, paths: Paths) -> Source:
             hint="run the command in that tree, or name it with --tree DIR",
         )
     return msgspec.json.decode(_record(name, paths).read_bytes(), type=Source)
+
+
+def is_uncommitted(name: str) -> bool:
+    """Returns True for sources that are in no commit. Only the state that took them has them."""
+    return name.startswith(PREFIX) and not COMMITTED.fullmatch(name)
 
 
 def sources_of(source: Source, paths: Paths) -> Path:

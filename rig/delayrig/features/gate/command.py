@@ -247,10 +247,10 @@ def _gate(options: _Options) -> ExitCode:
         _build(options)
     request = _request(options, paths)
     folder = request.candidate.out
+    report = shlex.join(["rig/rig", "report", _from_here(folder / CANDIDATE)])
+    kept = f"`{report}` shows its finished cells; the same command runs all cells again"
     with _GateProgress(request, options) as progress:
-        runs = cli.until_interrupted(
-            run_rounds(request, paths, progress), kept=f"finished cells are kept in {folder}"
-        )
+        runs = cli.until_interrupted(run_rounds(request, paths, progress), kept=kept)
     seen = (cell for sides in runs for results in sides for cell in results.cells)
     early.keep_reached(paths.state / early.REACHED, seen)
     decision = _decide(request, runs, options, paths)

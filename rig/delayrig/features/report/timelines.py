@@ -219,7 +219,8 @@ def _figure(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -
     tracks = {span.track for span in timeline.spans} | {each.track for each in timeline.instants}
     rows = [track for track in (*TRACKS, *MARKS) if track in tracks]
     start_ns = phases[0].start_ns if phases else timeline.start_ns
-    end_ns = phases[-1].end_ns if phases else max((s.end_ns for s in timeline.spans), default=1)
+    last_ns = max((span.end_ns for span in timeline.spans), default=timeline.start_ns + 1)
+    end_ns = phases[-1].end_ns if phases else last_ns
     windows = ((wait, window_around(wait, start_ns, end_ns)) for wait in worst)
     closer = next(((wait, window) for wait, window in windows if window), None)
     panels = 2 if closer else 1
@@ -287,7 +288,7 @@ def _draw(
         if boxes:
             axes.add_patch(PathPatch(Path.make_compound_path(*boxes), color=TRACKS[track], lw=0))
     axes.set_yticks(range(len(rows)), [NAMES[track] for track in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     axes.set_xlim(*(_s(moment, origin_ns) for moment in window))
     hide_left_axis(axes)
     axes.grid(axis="x")

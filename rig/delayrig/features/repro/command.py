@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.interruption import answer_interrupts
@@ -32,6 +33,8 @@ from delayrig.subjects.delay_function import DelayOptions
 
 NAME = "repro"
 HETEROGENEOUS = "heterogeneous"
+OPTIONS_OF_WALK = {"out", "keep", "unconfined", "no_color", "quiet", "verbose"}
+"""The options that apply to `heterogeneous`, by their parameter's name."""
 PLAN_WITH_CELL = click.option(
     "--plan",
     type=PLAN_NAME,
@@ -95,6 +98,7 @@ def repro(
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
     if cell == HETEROGENEOUS and run_folder is None:
+        _refuse_other_options(click.get_current_context())
         sys.exit(_walk_through(out, paths, keep=bool(keep or out)))
     options = Asked(
         cell=cell,
@@ -141,6 +145,18 @@ def show_cell(
     finally:
         if not kept:
             shutil.rmtree(request.out, ignore_errors=True)
+
+
+def _refuse_other_options(context: click.Context) -> None:
+    for each in context.command.params:
+        given = each.name and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+        if isinstance(each, click.Option) and given and each.name not in OPTIONS_OF_WALK:
+            raise BadInputError(
+                f"`repro {HETEROGENEOUS}` always shows the same cells: {each.opts[-1]} does not"
+                " apply",
+                hint="leave it out, or run a cell of your choice: `rig/rig repro CELL`, or `rig/rig"
+                " try SUBJECT --lane live --mips 10:40 --hazard low-res-timers+move:accept`",
+            )
 
 
 def _walk_through(out: Path | None, paths: Paths, *, keep: bool) -> ExitCode:

@@ -32,6 +32,10 @@ PLAN = str(Path(__file__).with_suffix(".toml"))
 TRACE = "pace.jsonl"
 BUSY_PART_MIN = 0.5
 """The fraction of a window in which a core must be busy for its speed to be measured."""
+DUE_PART_MIN = 0.95
+"""The speeds are measured, so a wait that they explain may take a bit less than they predict."""
+DUE_PART_MAX = 2
+"""Rounding up from more than one turn for each microsecond at most doubles a wait."""
 INTRODUCTION = """\
 The classic bug of unequal cores
 --------------------------------
@@ -145,25 +149,30 @@ def _describe_short(walk: Walk, here: float | None, there: float | None) -> list
             f" seen by the {item.witness} witness{times}",
         ]
         if here and there:
-            due_ns = round(item.requested_ns * here / there)
-            lines.append(
-                f"   Why:            what was counted at {here:.1f} MIPS is over sooner at"
-                f" {there:.1f} MIPS: {here:.1f} / {there:.1f} of it is"
-                f" {in_full(due_ns, beside_ns=item.requested_ns)}"
-            )
-            lines += _rest(item.actual_ns[0] - due_ns, item.requested_ns)
+            lines += _describe_cause(item.requested_ns, item.actual_ns, here, there)
     return lines
 
 
-def _rest(rest_ns: int, beside_ns: int) -> list[str]:
-    """Returns a line on the part of a wait that counting at the wrong speed does not explain."""
-    if rest_ns <= 0:
-        return []
-    rest = in_full(rest_ns, beside_ns=beside_ns)
-    return [
-        f"                   The other {rest}: it counts whole turns for each microsecond, rounded"
-        " up, and the bus adds its own way."
+def _describe_cause(
+    requested_ns: int, actual_ns: tuple[int, int], here: float, there: float
+) -> list[str]:
+    """Names the speeds as the cause, with what counting adds, only if the times agree with them."""
+    shortest_ns, longest_ns = actual_ns
+    due_ns = round(requested_ns * here / there)
+    part = f"{here:.1f} / {there:.1f} of it is {in_full(due_ns, beside_ns=requested_ns)}"
+    if longest_ns < DUE_PART_MIN * due_ns or shortest_ns > DUE_PART_MAX * due_ns:
+        return [f"   Why:            not explained by the speeds: {part}"]
+    lines = [
+        f"   Why:            what was counted at {here:.1f} MIPS is over sooner at"
+        f" {there:.1f} MIPS: {part}"
     ]
+    if shortest_ns > due_ns:
+        rest = in_full(shortest_ns - due_ns, beside_ns=requested_ns)
+        lines.append(
+            f"                   The other {rest}: it counts whole turns for each microsecond,"
+            " rounded up, and the bus adds its own way."
+        )
+    return lines
 
 
 def _describe_kept(walk: Walk) -> list[str]:
