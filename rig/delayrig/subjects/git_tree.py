@@ -28,6 +28,8 @@ PREFIX = "git:"
 """The prefix of a revision in a subject's name; alone it means the work tree as it is."""
 FOLDER = "trees"
 """The folder's name below that of the images."""
+BUILD_FILES = ("meson.build", "Makefile")
+"""A tree of flashrom has one of them at its top."""
 DIGITS = 12
 SUBJECT_MAX = 50
 # Git runs no hook and no file monitor, which would be foreign programs, and keeps line endings.
@@ -62,8 +64,15 @@ def take_source(revision: str, folder: Path, paths: Paths) -> Source:
     A work tree includes untracked files, but not ignored ones. Raises `BadInputError`.
     """
     top = top_of(folder)
+    commit = _commit(top or folder, revision) if top or revision else ""
+    if not _can_be_built(top or folder, commit if revision else ""):
+        shown = f"{PREFIX}{revision}" if revision else folder
+        kind = "" if top else "is no git work tree, and "
+        raise BadInputError(
+            f"{shown}: {kind}has no {' and no '.join(BUILD_FILES)} at its top",
+            hint="name the top folder of a source tree of flashrom",
+        )
     with _borrowing(top or folder, paths) as ours:
-        commit = _commit(top or folder, revision) if top or revision else ""
         if revision:
             source = _of_commit(top or folder, commit)
         else:
@@ -132,6 +141,13 @@ def choose_baseline(folder: Path) -> Choice:
             hint="fetch more of its history, or name the --baseline",
         )
     return Choice(revision=before, why="the commit before the last one")
+
+
+def _can_be_built(top: Path, commit: str) -> bool:
+    """Returns True if the commit, or the folder as it is if there is none, has a build file."""
+    if commit:
+        return bool(_git(top, "ls-tree", "--name-only", commit, "--", *BUILD_FILES))
+    return any((top / name).is_file() for name in BUILD_FILES)
 
 
 def _of_commit(top: Path, commit: str) -> Source:

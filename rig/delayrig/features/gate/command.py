@@ -290,12 +290,13 @@ def _with_both_sides(options: _Options, paths: Paths) -> _Options:
         raise BadInputError(
             f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
         )
+    # The choice of a baseline may refuse the tree, so it comes before any copy.
+    choice = choose_baseline(tree) if options.baseline is None and tree is not None else None
     if options.candidate is None and tree is not None:
         source = take_source("", tree, paths)
         note(f"candidate: {source.label}")
         options = replace(options, candidate=source.name)
-    if options.baseline is None and tree is not None:
-        choice = choose_baseline(tree)
+    if choice is not None and tree is not None:
         source = take_source(choice.revision, tree, paths)
         note(f"baseline: {source.label}, {choice.why}")
         options = replace(options, baseline=source.name)
