@@ -72,6 +72,16 @@ def test_tree_whose_baseline_is_unknown_is_refused_before_it_is_copied(tmp_path:
     assert "candidate: " not in refusal
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--candidate"])
+@pytest.mark.parametrize("name", ["debian:trixy", "path:/nofile"])
+def test_unsuitable_subject_is_refused_with_the_option_that_names_it(
+    option: str, name: str
+) -> None:
+    words = {"--baseline": "bundled", "--candidate": "bundled", option: name}
+    refusal = refusal_of("gate", *(word for pair in words.items() for word in pair), "--dry-run")
+    assert refusal.startswith(f"error: {option}: ")
+
+
 def test_lane_is_the_requested_one_or_that_of_the_stored_run(tmp_path: Path) -> None:
     on_host = candidates("--baseline", "bundled", "--lane", "host")
     assert {cell.split(".")[2] for cell in on_host} == {"host"}
