@@ -29,7 +29,7 @@ from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import check_subject, provide_subject, wrong_machine
 from delayrig.subjects.symbols import read_symbols
-from delayrig.subjects.tree_build import PACKAGES, _key, provide_tree
+from delayrig.subjects.tree_build import PACKAGES, _key, missing_packages, provide_tree
 
 from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
@@ -273,6 +273,29 @@ def test_failed_build_shows_its_last_lines_and_its_log_and_leaves_no_folder(
     log = Path(caught.value.hint.removeprefix("all of it is in ").partition(";")[0])
     assert "broken" in log.read_text()
     assert folders_of_builds(paths) == []
+
+
+@pytest.mark.parametrize(
+    ("log", "packages"),
+    [
+        ("sh: 4: /state/venv/bin/meson: not found", []),
+        ("make: *** No targets specified and no makefile found.  Stop.", []),
+        ("Run-time dependency libpci found: NO\na.c:1: error: expected ';'", []),
+        ("a.c:1:10: fatal error: pcidev.h: No such file or directory", []),
+        ("a.c:1:10: fatal error: pci/pci.h: No such file or directory", ["libpci-dev"]),
+        ('ERROR: Dependency "libusb-1.0" not found, tried pkgconfig', ["libusb-1.0-0-dev"]),
+        ("ld: cannot find -lftdi1: No such file or directory", ["libftdi1-dev"]),
+        ("Checking for libjaylink headers... not found.", ["libjaylink-dev"]),
+        ("ERROR: Unknown compiler(s): [['cc'], ['gcc']]", ["gcc"]),
+        ("ERROR: Could not detect Ninja v1.8.2 or newer", ["ninja-build"]),
+        ("sh: 8: make: not found", ["make"]),
+    ],
+)
+def test_only_packages_that_the_build_missed_are_advised(
+    log: str, packages: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert missing_packages(log) == packages
 
 
 def test_build_whose_program_is_a_symbolic_link_is_refused(paths: Paths, tmp_path: Path) -> None:
