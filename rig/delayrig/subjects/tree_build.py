@@ -34,6 +34,7 @@ from delayrig.base.errors import BuildError
 from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.private_net import new_net_words
+from delayrig.base.shell import OWN_PROGRAMS
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.git_tree import DIGITS, FOLDER, Source, known_source, sources_of
 from delayrig.subjects.own_programs import TAIL_LINES
@@ -54,8 +55,6 @@ LEFT_OUT = ("tests", "man-pages", "documentation", "ich_descriptors_tool", "bash
 """The options of flashrom's meson build for parts that the rig does not use."""
 OPTION = re.compile(r"^\s*option\(\s*'([\w-]+)'", re.MULTILINE)
 OPTION_FILES = ("meson_options.txt", "meson.options")
-OWN_PROGRAMS = Path(sys.executable).parent
-"""The folder of the rig's environment, which has a meson that is new enough."""
 TIME_LIMIT_S = 1800
 TEMPORARY_BYTES_MAX = 256 << 20
 SCRIPT = f"""\
