@@ -82,7 +82,8 @@ def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: 
     assert set(copied_files(source, paths)) == {"Makefile", "new.c", ".gitignore"}
     assert copied_files(source, paths)["Makefile"] == "third\n"
     assert "-dirty-" in source.name
-    assert source.label.endswith(" with uncommitted changes")
+    commit = git(tree, "rev-parse", "HEAD")[:12]
+    assert source.label.startswith(f"uncommitted changes on {commit} (The second one, ")
     assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
     assert sorted(tree.glob(".git/objects/**/*")) == objects
 

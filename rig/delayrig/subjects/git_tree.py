@@ -177,7 +177,7 @@ def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
     return Source(
         name=f"{last.name}-dirty-{tree[:DIGITS]}",
         tree=tree,
-        label=f"{last.label} with uncommitted changes",
+        label=f"uncommitted changes on {last.label}",
         folder=last.folder,
     )
 
