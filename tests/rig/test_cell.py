@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from delayrig.base import shell
 from delayrig.base.durations import in_full, in_unit_of
 from delayrig.base.errors import ExitCode
 from delayrig.base.interruption import ENDING
@@ -32,7 +33,7 @@ from delayrig.model.shape import GuestShape, shift_for_mips
 
 from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
 from tests.rig.processes import is_running
-from tests.rig.running import run_python
+from tests.rig.running import run_python, write_script
 
 
 @pytest.mark.parametrize(
@@ -284,6 +285,17 @@ def test_output_of_a_command_is_captured_or_shown_on_standard_error(
     done = run_shell("cat; echo out; echo err >&2; exit 3", shown=shown)
     assert (done.stdout, done.stderr, done.returncode) == captured
     assert capfd.readouterr() == ("", printed)
+
+
+def test_command_finds_programs_of_the_rigs_environment_after_those_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_script(tmp_path / "user/both", "echo user")
+    for name in ("both", "one"):
+        write_script(tmp_path / "rig" / name, "echo rig")
+    monkeypatch.setattr(shell, "OWN_PROGRAMS", tmp_path / "rig")
+    monkeypatch.setenv("PATH", str(tmp_path / "user"))
+    assert run_shell("both; one").stdout == "user\nrig\n"
 
 
 def test_command_that_does_not_start_leaves_no_signal_blocked() -> None:

@@ -262,10 +262,11 @@ def with_delays(name: str, *, seen: int, judged: int, visible_ns: int) -> CellRe
 def test_answer_counts_judged_delays_and_names_the_least_visible_shortening() -> None:
     ours = [
         with_delays("a", seen=1000, judged=1000, visible_ns=11),
-        with_delays("b", seen=214, judged=214, visible_ns=117),
+        with_delays("b", seen=214, judged=214, visible_ns=7_663_000),
     ]
     decision = decided([timed(BEFORE), timed(BEFORE, name="b")], ours)
-    line = "delays: all 1,214 of 2 cells judged, from 0.01 to 0.12 us on, by cell"
+    line = "delays: all 1,214 in 2 cells judged"
+    line += "; the best cell shows a wait 0.011 us too short, the worst 7663 us"
     assert decision.blind == [line]
     assert f"Seen: {line}." in decision.lines
 
@@ -273,8 +274,10 @@ def test_answer_counts_judged_delays_and_names_the_least_visible_shortening() ->
 def test_unjudged_delays_are_counted_instead_of_unjudged_classes_of_waits() -> None:
     ours = with_delays("a", seen=10, judged=9, visible_ns=10_000)
     ours = replace(ours, unjudged=["program-poll"])
-    line = "delays: 9 of 10 of 1 cell judged, from 10.00 us on, by cell"
-    assert decided([timed(BEFORE)], [ours]).blind[0] == line
+    assert decided([timed(BEFORE)], [ours]).blind == [
+        "delays: 9 of 10 in 1 cell judged; each cell shows a wait 10 us too short",
+        f"program-poll: not judged in {ours.id} (1 of 10 delays not judged there)",
+    ]
     ours = replace(ours, delays=DelayCount(seen=10, judged=10))
     assert len(decided([timed(BEFORE)], [ours]).blind) == 1
 
@@ -285,8 +288,11 @@ def test_answer_without_recorded_delays_lists_what_is_not_visible() -> None:
     assert decision.blind == [
         "delays: none was seen call by call",
         "delays: not seen call by call in 1 cell",
-        "program-poll: no shortening of these waits could have been seen",
+        f"program-poll: not judged in {bus.id}",
     ]
+    other = replace(bus, id=f"{bus.id}.other")
+    decision = decided([timed(BEFORE)], [bus, other])
+    assert decision.blind[-1] == f"program-poll: not judged in {bus.id} and 1 more"
 
 
 def test_baseline_with_another_image_or_seed_is_not_compared_by_time() -> None:

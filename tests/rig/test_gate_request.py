@@ -32,7 +32,7 @@ from rich.console import Console
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header, request_of
 from tests.rig.git_commits import commit_all, git
-from tests.rig.running import rig
+from tests.rig.running import refusal_of, rig
 
 HERE, THERE = make_cell(name="here"), make_cell(name="there")
 CANARY = make_cell(name="canary", role=Role.CANARY, subject="canary:bus")
@@ -63,6 +63,23 @@ def candidates(*words: str, plan: str = "smoke") -> list[str]:
     done = rig("gate", "--candidate", "debian:trixie", "--plan", plan, "--dry-run", *words)
     lines = done.stdout.splitlines()
     return [line.split()[1] for line in lines if line.startswith("candidate")]
+
+
+def test_tree_whose_baseline_is_unknown_is_refused_before_it_is_copied(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").touch()
+    refusal = refusal_of("gate", "--tree", tmp_path)
+    assert "is in no repository that git reads" in refusal
+    assert "candidate: " not in refusal
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--candidate"])
+@pytest.mark.parametrize("name", ["debian:trixy", "path:/nofile"])
+def test_unsuitable_subject_is_refused_with_the_option_that_names_it(
+    option: str, name: str
+) -> None:
+    words = {"--baseline": "bundled", "--candidate": "bundled", option: name}
+    refusal = refusal_of("gate", *(word for pair in words.items() for word in pair), "--dry-run")
+    assert refusal.startswith(f"error: {option}: ")
 
 
 def test_lane_is_the_requested_one_or_that_of_the_stored_run(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
 from click.testing import Result
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
+from delayrig.features.graft import pipeline
 from delayrig.features.graft.pipeline import FILE_NAME, SUMMARY, WIDTH, Graft
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
 from delayrig.features.graft.tree import find_tree, left_out
@@ -337,3 +339,10 @@ def test_output_inside_the_tree_or_in_a_full_folder_is_refused(tmp_path: Path) -
 def test_tree_without_flashrom_sources_is_refused() -> None:
     with pytest.raises(BadInputError, match="not a flashrom source tree"):
         find_tree(Path("ours"), {"meson.build": ""})
+
+
+def test_folder_without_flashroms_top_file_is_refused_before_its_texts_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "read_texts", Mock(side_effect=AssertionError))
+    assert "not a flashrom source tree" in refusal_of("graft", tmp_path)

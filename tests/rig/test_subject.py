@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.model.platform import Arch
+from delayrig.run import cell_runner
 from delayrig.subjects import subject
 from delayrig.subjects.elf import ElfFacts
 from delayrig.subjects.recipes import read_recipes
@@ -23,7 +25,7 @@ from delayrig.subjects.subject import (
     wrong_machine,
 )
 
-from tests.rig.builders import CHECKOUT
+from tests.rig.builders import CHECKOUT, make_cell, make_subject, request_of
 
 RECIPES = read_recipes(CHECKOUT)
 
@@ -147,3 +149,25 @@ def test_past_mistakes_and_steps_are_for_one_architecture_and_other_subjects_for
         runs_on = [arch for arch in Arch if not wrong_machine(name, arch)]
         alone = name.startswith(("past-mistake:", "step:", "old-clocks:", "sleep-facts"))
         assert runs_on == ([Arch.X86_64] if alone else list(Arch))
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        (b"true", "this does not look like a flashrom"),
+        (b"serprog", "this flashrom knows none of the names GD25Q16"),
+        (b"W25Q128.V", "this flashrom knows none of the names GD25Q16"),
+    ],
+)
+def test_program_without_the_driver_and_any_chip_does_not_look_like_a_flashrom(
+    text: bytes, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / subject.PARTS / "flashrom"
+    program.parent.mkdir()
+    program.write_bytes(b"\0" + text + b"\0")
+    monkeypatch.setattr(cell_runner, "find_watched", Mock(return_value=()))
+    given = make_subject(archive=str(tmp_path / subject.ARCHIVE))
+    lane = Mock(programs=[given], refusal=lambda _: "", subject_of=lambda _: given)
+    cell = make_cell()
+    runner = cell_runner.make_cell_runner(request_of([cell], tmp_path), lane)
+    assert runner.refusal(cell).startswith(refusal)

@@ -28,6 +28,7 @@ from delayrig.subjects.profiles.profile import Wait
 from tests.rig.builders import delay, delays_of, make_cell, make_profile, make_run_header
 from tests.rig.event_builders import sound_events, spi, started
 from tests.rig.reported import keep_cell
+from tests.rig.running import refusal_of
 
 US = 1000
 
@@ -155,3 +156,7 @@ def test_survey_says_which_witness_saw_the_waits(
     (line,) = survey_run(tmp_path).lines
     assert line.startswith("bundled: ")
     assert words in line
+
+
+def test_unknown_subject_is_refused_with_the_argument_that_names_it() -> None:
+    assert refusal_of("survey", "debian:trixy").startswith("error: SUBJECT: ")

@@ -30,7 +30,7 @@ from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import check_subject, provide_subject, wrong_machine
 from delayrig.subjects.symbols import read_symbols
-from delayrig.subjects.tree_build import PACKAGES, _key, provide_tree
+from delayrig.subjects.tree_build import PACKAGES, _key, missing_packages, provide_tree
 
 from tests.conftest import Bound
 from tests.rig.builders import CHECKOUT
@@ -44,11 +44,11 @@ def tree(tmp_path: Path) -> Path:
     """Makes a tree of two commits; the first one has a tag."""
     folder = tmp_path / "tree"
     folder.mkdir()
-    (folder / "a.c").write_text("first\n")
+    (folder / "Makefile").write_text("first\n")
     (folder / ".gitignore").write_text("*.o\n")
     commit_all(folder, "The first one")
     git(folder, "tag", "v1")
-    (folder / "a.c").write_text("second\n")
+    (folder / "Makefile").write_text("second\n")
     commit_all(folder, "The second one, with more to say than what an answer has room for")
     return folder
 
@@ -65,15 +65,15 @@ def test_revision_is_named_by_its_commit_and_copied_unchanged(tree: Path, paths:
     assert first.label == f"{commit} (The first one)"
     assert second.name.startswith("git:v1-1-g")
     assert second.label.endswith(" (The second one, with more to say than what an a...)")
-    assert copied_files(first, paths) == {"a.c": "first\n", ".gitignore": "*.o\n"}
-    assert copied_files(second, paths)["a.c"] == "second\n"
+    assert copied_files(first, paths) == {"Makefile": "first\n", ".gitignore": "*.o\n"}
+    assert copied_files(second, paths)["Makefile"] == "second\n"
     assert known_source(first.name, paths) == first
     assert take_source("", tree, paths) == second, "the work tree is clean"
     assert not is_uncommitted(first.name)
 
 
 def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: Paths) -> None:
-    (tree / "a.c").write_text("third\n")
+    (tree / "Makefile").write_text("third\n")
     (tree / "new.c").write_text("new\n")
     (tree / "a.o").write_text("made")
     (tree / ".git/info/exclude").write_text("notes\n")
@@ -81,11 +81,12 @@ def test_work_tree_has_uncommitted_files_and_no_ignored_ones(tree: Path, paths: 
     before = git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()
     objects = sorted(tree.glob(".git/objects/**/*"))
     source = take_source("", tree, paths)
-    assert set(copied_files(source, paths)) == {"a.c", "new.c", ".gitignore"}
-    assert copied_files(source, paths)["a.c"] == "third\n"
+    assert set(copied_files(source, paths)) == {"Makefile", "new.c", ".gitignore"}
+    assert copied_files(source, paths)["Makefile"] == "third\n"
     assert "-dirty-" in source.name
     assert is_uncommitted(source.name)
-    assert source.label.endswith(" with uncommitted changes")
+    commit = git(tree, "rev-parse", "HEAD")[:12]
+    assert source.label.startswith(f"uncommitted changes on {commit} (The second one, ")
     assert (git(tree, "status", "--porcelain"), (tree / ".git/index").read_bytes()) == before
     assert sorted(tree.glob(".git/objects/**/*")) == objects
 
@@ -94,25 +95,42 @@ def test_ignored_file_is_copied_if_it_is_tracked_and_a_removed_one_is_not(
     tree: Path, paths: Paths
 ) -> None:
     (tree / "kept.o").write_text("x")
+    (tree / "removed.c").write_text("x")
     git(tree, "add", "--force", "kept.o")
     commit_all(tree, "kept")
-    (tree / "a.c").unlink()
-    assert set(copied_files(take_source("", tree, paths), paths)) == {"kept.o", ".gitignore"}
+    (tree / "removed.c").unlink()
+    copied = set(copied_files(take_source("", tree, paths), paths))
+    assert copied == {"kept.o", "Makefile", ".gitignore"}
 
 
 def test_folder_without_git_is_copied_unchanged(tmp_path: Path, paths: Paths) -> None:
     folder = tmp_path / "unpacked"
     folder.mkdir()
-    (folder / "a.c").write_text("text\n")
+    (folder / "Makefile").write_text("text\n")
     source = take_source("", folder, paths)
     assert source.name == f"git:{source.label}"
     assert source.label.startswith("unpacked-")
     assert is_uncommitted(source.name)
-    assert copied_files(source, paths) == {"a.c": "text\n"}
+    assert copied_files(source, paths) == {"Makefile": "text\n"}
     with pytest.raises(BadInputError, match="no such commit"):
         take_source("HEAD", folder, paths)
     with pytest.raises(BadInputError, match="in no repository"):
         choose_baseline(folder)
+
+
+@pytest.mark.parametrize("has_git", [False, True])
+def test_folder_without_a_build_file_is_refused_before_it_is_copied(
+    tmp_path: Path, paths: Paths, has_git: bool
+) -> None:
+    folder = laid_out({"a.c": "text\n", "below/Makefile": "all:\n"}, tmp_path / "plain")
+    if has_git:
+        commit_all(folder, "No build file")
+        with pytest.raises(BadInputError, match=r"git:HEAD: has no meson.build and no Makefile"):
+            take_source("HEAD", folder, paths)
+    with pytest.raises(BadInputError, match=r"has no meson.build and no Makefile") as caught:
+        take_source("", folder, paths)
+    assert ("is no git work tree" in caught.value.message) is not has_git
+    assert not (paths.images / "trees").exists()
 
 
 def test_unknown_revision_or_source_is_refused(tree: Path, paths: Paths) -> None:
@@ -260,6 +278,29 @@ def test_failed_build_shows_its_last_lines_and_its_log_and_leaves_no_folder(
     log = Path(caught.value.hint.removeprefix("all of it is in ").partition(";")[0])
     assert "broken" in log.read_text()
     assert folders_of_builds(paths) == []
+
+
+@pytest.mark.parametrize(
+    ("log", "packages"),
+    [
+        ("sh: 4: /state/venv/bin/meson: not found", []),
+        ("make: *** No targets specified and no makefile found.  Stop.", []),
+        ("Run-time dependency libpci found: NO\na.c:1: error: expected ';'", []),
+        ("a.c:1:10: fatal error: pcidev.h: No such file or directory", []),
+        ("a.c:1:10: fatal error: pci/pci.h: No such file or directory", ["libpci-dev"]),
+        ('ERROR: Dependency "libusb-1.0" not found, tried pkgconfig', ["libusb-1.0-0-dev"]),
+        ("ld: cannot find -lftdi1: No such file or directory", ["libftdi1-dev"]),
+        ("Checking for libjaylink headers... not found.", ["libjaylink-dev"]),
+        ("ERROR: Unknown compiler(s): [['cc'], ['gcc']]", ["gcc"]),
+        ("ERROR: Could not detect Ninja v1.8.2 or newer", ["ninja-build"]),
+        ("sh: 8: make: not found", ["make"]),
+    ],
+)
+def test_only_packages_that_the_build_missed_are_advised(
+    log: str, packages: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert missing_packages(log) == packages
 
 
 def test_build_whose_program_is_a_symbolic_link_is_refused(paths: Paths, tmp_path: Path) -> None:

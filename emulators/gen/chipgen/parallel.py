@@ -109,7 +109,7 @@ def _unlock(table: Table, sources: Sources) -> Fields:
     mask = table.integer("mask", low=1, high=ADDRESS_MAX)
     addresses = table.numbers("addresses", low=0, high=mask)
     if len(addresses) != 2:
-        remedy = "write two: that of AAh and that of 55h"
+        remedy = "write the two for AAh and 55h"
         raise table.error("addresses", f"has {len(addresses)}", remedy=remedy)
     entry = table.numbers("id_entry", low=0, high=0xFF)
     if not set(entry) <= set(ID_ENTRIES) or len(entry) > ID_ENTRIES_MAX:

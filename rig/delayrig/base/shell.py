@@ -5,20 +5,26 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 from delayrig.base.interruption import ENDING
 
 STANDARD_ERROR = 2
+OWN_PROGRAMS = Path(sys.executable).parent
+"""The folder of the rig's environment, which has a meson that is new enough."""
 
 
 def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProcess[str]:
     """Runs the command in a new session, which is killed if this function is interrupted.
 
-    Its output is kept; if `shown`, it goes to standard error at once and is not kept. Raises
-    `KeyboardInterrupt` after any signal to end.
+    Its output is kept; if `shown`, it goes to standard error at once and is not kept. Programs of
+    the rig's environment are used if the user has none of that name. Raises `KeyboardInterrupt`
+    after any signal to end.
     """
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(OWN_PROGRAMS)])
     where = STANDARD_ERROR if shown else subprocess.PIPE
     with _interrupted_by_all():
         # An interruption is deferred until the child exists, so that it can be killed.
@@ -29,6 +35,7 @@ def run_shell(command: str, *, shown: bool = False) -> subprocess.CompletedProce
                 stdin=subprocess.DEVNULL,
                 stdout=where,
                 stderr=where,
+                env={**os.environ, "PATH": path},
                 text=True,
                 errors="replace",
                 start_new_session=True,

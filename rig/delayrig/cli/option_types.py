@@ -22,8 +22,8 @@ from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.machines import machine_names
 from delayrig.plan.schema import plan_names
+from delayrig.subjects.git_tree import BUILD_FILES, is_known, take_source
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
-from delayrig.subjects.git_tree import is_known, take_source
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import PATH_PREFIX, known_subjects
 
@@ -51,9 +51,6 @@ class Word(click.ParamType[str]):
         """Returns known words that begin like this, or file names if there are none."""
         del ctx, param
         return _offered(self._known(), incomplete, joined=self._joined, file=self._file)
-
-
-BUILD_FILES = ("meson.build", "Makefile")
 
 
 class SubjectWord(Word):

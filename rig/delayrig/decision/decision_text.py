@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from delayrig.base.durations import in_unit_of, rounded
+from delayrig.base.durations import NS_PER_US, in_unit_of, rounded
 from delayrig.base.text import counted
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
 from delayrig.decision.faults import REFUSING, Change, Fault
@@ -210,15 +210,18 @@ def _delays(watched: Sequence[CellResult]) -> str:
     if not seen:
         return "delays: none was seen call by call"
     part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
-    return f"delays: {part} of {counted(len(watched), 'cell')} judged{_least(watched)}"
+    return f"delays: {part} in {counted(len(watched), 'cell')} judged{_least(watched)}"
 
 
 def _least(cells: Sequence[CellResult]) -> str:
+    """Returns the smallest shortening of a wait that shows in the best cell and in the worst."""
     seen = [ns for cell in cells if (ns := cell.smallest_visible_short_ns) is not None]
     if not seen:
         return ""
-    low, high = (f"{ns / 1000:.2f}" for ns in (min(seen), max(seen)))
-    return f", from {low if low == high else f'{low} to {high}'} us on, by cell"
+    low, high = (in_unit_of(NS_PER_US, ns, digits=2) for ns in (min(seen), max(seen)))
+    if low == high:
+        return f"; each cell shows a wait {low} too short"
+    return f"; the best cell shows a wait {low} too short, the worst {high}"
 
 
 def _classes(cells: Sequence[CellResult]) -> list[str]:
@@ -229,9 +232,13 @@ def _classes(cells: Sequence[CellResult]) -> list[str]:
 
 def _where(name: str, cells: Sequence[CellResult]) -> str:
     judged = sum(name in cell.judged for cell in cells)
-    unjudged = sum(name in cell.unjudged for cell in cells)
-    return (
-        f"waits judged in {judged} of the {judged + unjudged} cells where they came up"
-        if judged
-        else "no shortening of these waits could have been seen"
-    )
+    without = [cell for cell in cells if name in cell.unjudged]
+    if judged:
+        count = judged + len(without)
+        return f"waits judged in {judged} of the {count} cells where they came up"
+    counts = [cell.delays for cell in without if cell.delays is not None]
+    left, seen = sum(each.seen - each.judged for each in counts), sum(each.seen for each in counts)
+    part = f" ({left:,} of {counted(seen, 'delay')} not judged there)" if left else ""
+    ids = list(dict.fromkeys(cell.id for cell in without))
+    others = f" and {len(ids) - 1} more" if ids[1:] else ""
+    return f"not judged in {ids[0]}{others}{part}"

@@ -20,7 +20,7 @@ from delayrig.setup.command import answer, last_line, succeeds
 from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
 from delayrig.setup.container import present_engines
 from delayrig.setup.distribution import Machine, refusal, this_release
-from delayrig.setup.environment import SYSTEM_PYTHON
+from delayrig.setup.environment import SYSTEM_PYTHON, is_made_here
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.native import is_configured
@@ -193,6 +193,9 @@ def _check_environment(context: Context) -> Finding:
     python = context.layout.python
     if not python.exists():
         return problem("not made yet", SET_UP)
+    if not is_made_here(context.layout):
+        where = context.layout.venv
+        return problem(f"not made at {where}, so its programs do not start from there", SET_UP)
     modules = "click, covertable, jinja2, matplotlib, mesonbuild, msgspec, elftools, rich"
     if not succeeds([str(python), "-P", "-c", f"import {modules}"]):
         return problem(f"{python} lacks packages of requirements.lock", SET_UP)

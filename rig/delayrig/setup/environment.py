@@ -6,13 +6,16 @@ again, or moved to another machine, without a network. The packages of tests and
 separate lock, and `tests/run` installs them; those that few users need have locks in rig/extras.
 """
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from delayrig.setup.arguments import EXTRAS
 from delayrig.setup.command import Done, run_logged, succeeds
 from delayrig.setup.console import Context
 from delayrig.setup.errors import SetupError
+from delayrig.setup.layout import Layout
 from delayrig.setup.stamp import ENVIRONMENT, TEST_ENVIRONMENT, drop_mark
 
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -27,11 +30,23 @@ def can_make_environment() -> bool:
     return succeeds([SYSTEM_PYTHON, "-c", "import ensurepip, venv"])
 
 
+def is_made_here(layout: Layout) -> bool:
+    """Returns True if the environment was made at its present path.
+
+    Elsewhere its Python starts, but its scripts do not: their first lines have the old path.
+    """
+    path = os.path.abspath(layout.venv)  # noqa: PTH100 - venv keeps links, too
+    lines: list[str] = []
+    with suppress(OSError):
+        lines = (layout.venv / "pyvenv.cfg").read_text("utf-8", "surrogateescape").splitlines()
+    return any(line.startswith("command = ") and line.endswith(f" {path}") for line in lines)
+
+
 def ensure_environment(context: Context) -> bool:
     layout = context.layout
     with context.console.timed("Python environment", "Python environment: ready"):
         alive = [str(layout.python), "-m", "pip", "--version"]
-        if not (context.again and succeeds(alive)):
+        if not (context.again and is_made_here(layout) and succeeds(alive)):
             drop_mark(layout.stamp, ENVIRONMENT)
             drop_mark(layout.stamp, TEST_ENVIRONMENT)
             _make(context)

@@ -28,6 +28,8 @@ PREFIX = "git:"
 """The prefix of a revision in a subject's name; alone it means the work tree as it is."""
 FOLDER = "trees"
 """The folder's name below that of the images."""
+BUILD_FILES = ("meson.build", "Makefile")
+"""A tree of flashrom has one of them at its top."""
 DIGITS = 12
 SUBJECT_MAX = 50
 COMMITTED = re.compile(rf"{PREFIX}(?:.+-\d+-g)?[0-9a-f]{{{DIGITS},}}")
@@ -64,8 +66,15 @@ def take_source(revision: str, folder: Path, paths: Paths) -> Source:
     A work tree includes untracked files, but not ignored ones. Raises `BadInputError`.
     """
     top = top_of(folder)
+    commit = _commit(top or folder, revision) if top or revision else ""
+    if not _can_be_built(top or folder, commit if revision else ""):
+        shown = f"{PREFIX}{revision}" if revision else folder
+        kind = "" if top else "is no git work tree, and "
+        raise BadInputError(
+            f"{shown}: {kind}has no {' and no '.join(BUILD_FILES)} at its top",
+            hint="name the top folder of a source tree of flashrom",
+        )
     with _borrowing(top or folder, paths) as ours:
-        commit = _commit(top or folder, revision) if top or revision else ""
         if revision:
             source = _of_commit(top or folder, commit)
         else:
@@ -141,6 +150,13 @@ def choose_baseline(folder: Path) -> Choice:
     return Choice(revision=before, why="the commit before the last one")
 
 
+def _can_be_built(top: Path, commit: str) -> bool:
+    """Returns True if the commit, or the folder as it is if there is none, has a build file."""
+    if commit:
+        return bool(_git(top, "ls-tree", "--name-only", commit, "--", *BUILD_FILES))
+    return any((top / name).is_file() for name in BUILD_FILES)
+
+
 def _of_commit(top: Path, commit: str) -> Source:
     described = _git(top, "describe", "--tags", "--always", "--long", f"--abbrev={DIGITS}", commit)
     subject = _git(top, "log", "-1", "--format=%s", commit)
@@ -168,7 +184,7 @@ def _of_work_tree(folder: Path, commit: str, ours: Path) -> Source:
     return Source(
         name=f"{last.name}-dirty-{tree[:DIGITS]}",
         tree=tree,
-        label=f"{last.label} with uncommitted changes",
+        label=f"uncommitted changes on {last.label}",
         folder=last.folder,
     )
 

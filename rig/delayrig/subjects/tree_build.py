@@ -34,6 +34,7 @@ from delayrig.base.errors import BuildError
 from delayrig.base.interruption import run_child
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.private_net import new_net_words
+from delayrig.base.shell import OWN_PROGRAMS
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.git_tree import DIGITS, FOLDER, Source, known_source, sources_of
 from delayrig.subjects.own_programs import TAIL_LINES
@@ -54,8 +55,6 @@ LEFT_OUT = ("tests", "man-pages", "documentation", "ich_descriptors_tool", "bash
 """The options of flashrom's meson build for parts that the rig does not use."""
 OPTION = re.compile(r"^\s*option\(\s*'([\w-]+)'", re.MULTILINE)
 OPTION_FILES = ("meson_options.txt", "meson.options")
-OWN_PROGRAMS = Path(sys.executable).parent
-"""The folder of the rig's environment, which has a meson that is new enough."""
 TIME_LIMIT_S = 1800
 TEMPORARY_BYTES_MAX = 256 << 20
 SCRIPT = f"""\
@@ -103,6 +102,8 @@ PACKAGES = {
     "libjaylink": "libjaylink-dev",
 }
 """The packages of the libraries that drivers need, by their names in pkg-config."""
+MISSED = re.compile(r"ERROR: |cannot find |did not find |not found|No such file", re.IGNORECASE)
+"""The words of shells, make, meson, compilers and linkers for something that is missing."""
 TOOLS = {"cc": "gcc", "make": "make", "ninja": "ninja-build", "pkg-config": "pkg-config"}
 
 
@@ -181,22 +182,31 @@ def _keep(source: Source, left: Path, folder: Path, log: Path) -> None:
 
 
 def _refuse(source: Source, log: Path, what: str) -> None:
-    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
+    text = log.read_text(encoding="utf-8", errors="replace")
+    missing = missing_packages(text)
+    advice = f"; not installed here: apt-get install {' '.join(missing)}" if missing else ""
     raise BuildError(
         f"the build of {source.label} {what}; its last lines:\n"
-        + "\n".join(f"  {line}" for line in tail),
-        hint=f"all of it is in {log}{_missing_packages()}",
+        + "\n".join(f"  {line}" for line in text.splitlines()[-TAIL_LINES:]),
+        hint=f"all of it is in {log}{advice}",
     )
 
 
-def _missing_packages() -> str:
-    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
-    missing += [
-        package
-        for library, package in PACKAGES.items()
-        if not _output_of("pkg-config", "--modversion", library)
+def missing_packages(log: str) -> list[str]:
+    """Returns the packages whose tool or library a build missed and this machine does not have."""
+    lines = [line for line in log.splitlines() if MISSED.search(line)]
+
+    def is_named(name: str) -> bool:
+        stem = re.escape(re.sub(r"^lib|[-\d.]+$", "", name))  # libusb-1.0, -lusb-1.0, libusb.h
+        return any(re.search(rf"(\b|lib|-l){stem}\d?\b", line, re.IGNORECASE) for line in lines)
+
+    tools = [tool for tool in TOOLS if is_named(tool) and shutil.which(tool) is None]
+    libraries = [
+        library
+        for library in PACKAGES
+        if is_named(library) and not _output_of("pkg-config", "--modversion", library)
     ]
-    return f"; not installed here: apt-get install {' '.join(missing)}" if missing else ""
+    return [TOOLS[tool] for tool in tools] + [PACKAGES[library] for library in libraries]
 
 
 def _variables(sources: Path, places: Sequence[Path]) -> dict[str, str]:

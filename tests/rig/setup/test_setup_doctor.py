@@ -5,10 +5,11 @@ import io
 import json
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from delayrig.base.paths import find_paths
-from delayrig.setup import security
+from delayrig.setup import doctor, environment, security
 from delayrig.setup.arguments import OWN_COMMANDS, read_request
 from delayrig.setup.console import Console, Context, Finding, Level
 from delayrig.setup.doctor import QEMU_VERSION_MIN, checks_for, examine
@@ -19,7 +20,7 @@ from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.launching import context_of
-from tests.rig.running import install_script
+from tests.rig.running import install_script, run
 
 
 def test_checks_of_guests_are_left_out_if_only_the_host_lane_is_needed(tmp_path: Path) -> None:
@@ -61,6 +62,27 @@ def test_commands_of_the_launcher_can_be_quiet_or_verbose(command: str) -> None:
     assert read_request([command, "--quiet"]).quiet
     assert read_request([command, "--verbose"]).verbose
     assert not read_request([command]).quiet
+
+
+def test_moved_environment_is_named_by_doctor_and_made_again_by_setup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Mock()
+    monkeypatch.setattr(environment, "_make", make)
+    monkeypatch.setattr(environment, "_fill", Mock())
+    for each in (environment, doctor):
+        monkeypatch.setattr(each, "succeeds", Mock(return_value=True))
+    here, there = (context_of(tmp_path / name, again=True) for name in ("here", "there"))
+    venv = here.layout.venv
+    assert run(environment.SYSTEM_PYTHON, "-m", "venv", "--without-pip", venv).returncode == 0
+    environment.ensure_environment(here)
+    make.assert_not_called()
+    (tmp_path / "here").rename(tmp_path / "there")
+    found = checks_for(there)["Python environment"](there)
+    assert found.level is Level.PROBLEM
+    assert f"not made at {there.layout.venv}" in found.text
+    environment.ensure_environment(there)
+    make.assert_called_once_with(there)
 
 
 def test_quiet_console_prints_only_errors() -> None:

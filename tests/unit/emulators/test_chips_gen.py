@@ -147,7 +147,7 @@ def test_bad_chip_file_names_key_and_remedy(
         ("SST39SF040", 'kind = "parallel"', 'kind = "paralel"', ("bus.kind", "`parallel`")),
         ("SST39SF040", "cycle_ns = 70, ", "", ("bus.cycle_ns: missing key",)),
         ("SST39SF040", "maker = 0xBF", "maker = 0x1BF", ("id.maker", "from 0 to 255")),
-        ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555]", ("unlock.addresses", "the two")),
+        ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555]", ("unlock.addresses", "the two for AAh")),
         ("SST39SF040", "[0x5555, 0x2AAA]", "[0x5555, 0xFFFF]", ("unlock.addresses", "32767")),
         ("SST39SF040", "id_entry = [0x90]", "id_entry = [0x91]", ("unlock.id_entry", "0x90")),
         ("SST39SF040", "opcode = 0x30", "opcode = 0x20", ("erase[0].opcode", "0x30")),

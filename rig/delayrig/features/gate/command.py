@@ -73,6 +73,7 @@ from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, 
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
 from delayrig.subjects.saved_programs import programs_beside
+from delayrig.subjects.subject import check_subject
 
 PLAN = "gate"
 LIMITS = {
@@ -290,12 +291,13 @@ def _with_both_sides(options: _Options, paths: Paths) -> _Options:
         raise BadInputError(
             f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
         )
+    # The choice of a baseline may refuse the tree, so it comes before any copy.
+    choice = choose_baseline(tree) if options.baseline is None and tree is not None else None
     if options.candidate is None and tree is not None:
         source = take_source("", tree, paths)
         note(f"candidate: {source.label}")
         options = replace(options, candidate=source.name)
-    if options.baseline is None and tree is not None:
-        choice = choose_baseline(tree)
+    if choice is not None and tree is not None:
         source = take_source(choice.revision, tree, paths)
         note(f"baseline: {source.label}, {choice.why}")
         options = replace(options, baseline=source.name)
@@ -325,7 +327,11 @@ def _list_cells(request: GateRequest) -> None:
 def _request(options: _Options, paths: Paths) -> GateRequest:
     """Returns the request, after each check that is possible before anything runs."""
     baseline, subject = options.baseline or "", options.candidate or ""
-    is_run = not is_subject(baseline, read_recipes(paths.checkout))
+    recipes = read_recipes(paths.checkout)
+    is_run = not is_subject(baseline, recipes)
+    if not is_run:
+        check_subject(baseline, recipes, "--baseline")
+    check_subject(subject, recipes, "--candidate")
     stored = read_baseline(Path(baseline)) if is_run else None
     ours = known_source(subject, paths) if is_known(subject, paths) else None
     header = stored.results.run if stored else None

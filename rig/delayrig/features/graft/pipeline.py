@@ -27,7 +27,14 @@ from delayrig.decision.decision import Decision, Excess, read_decision
 from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
 from delayrig.features.graft.build_files import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
-from delayrig.features.graft.tree import Tree, find_tree, left_out, read_texts, write_texts
+from delayrig.features.graft.tree import (
+    TOP_FILE,
+    Tree,
+    find_tree,
+    left_out,
+    read_texts,
+    write_texts,
+)
 from delayrig.model.cell import Role
 from delayrig.model.result import UNSAFE
 
@@ -154,7 +161,8 @@ class Planned:
 
 def plan_graft(root: Path, checkout: Path) -> Planned:
     """Returns the plan; raises `BadInputError` if the graft does not fit."""
-    texts = read_texts(root)
+    # Another folder may hold very many texts, so they are not read.
+    texts = read_texts(root) if (root / TOP_FILE).is_file() else {}
     try:
         tree = find_tree(root, texts)
         steps = plan_steps(tree, texts, read_ours(checkout))
