@@ -227,7 +227,7 @@ def test_interrupted_repro_leaves_no_process(
 def test_printed_commands_run_the_cell(paths: Paths, convicted: Words, tmp_path: Path) -> None:
     out = tmp_path / "dry"
     done = repro(paths, *convicted, "--dry-run", "--out", str(out))
-    command, _, monitor = done.stdout.partition("# what the rig says")
+    command, _, monitor = done.stdout.partition("# the rig's commands")
     assert not (out / "results.json").exists()
     words = [line for line in monitor.splitlines()[1:] if line and not line.startswith("#")]
     guest = subprocess.Popen(
