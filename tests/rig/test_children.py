@@ -183,3 +183,19 @@ def test_starter_of_another_version_is_replaced_and_stays_whole_for_its_reader(
         assert reader.read() == "another version's"
     assert starter.read_text() == text
     assert list(starter.parent.iterdir()) == [starter]
+
+
+TAKES_LIMITS = """
+import resource
+from delayrig.lanes.host.children import ChildSettings
+
+resource.setrlimit(resource.RLIMIT_AS, (1 << 36, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 30))
+ChildSettings(file_bytes_max=1 << 22, dies_with_session=False).take()
+print(*resource.getrlimit(resource.RLIMIT_AS), *resource.getrlimit(resource.RLIMIT_FSIZE))
+"""
+
+
+def test_limits_of_a_child_are_never_above_those_of_the_session() -> None:
+    done = run_python("-c", TAKES_LIMITS)
+    assert done.stdout.split() == [f"{1 << 36}", "-1", f"{1 << 20}", f"{1 << 22}"], done.stderr

@@ -415,6 +415,7 @@ def test_doubt_gives_no_early_answer(
     canary: CellResult, sides: tuple[CellResult, CellResult]
 ) -> None:
     assert not any(early_answers(canary, CONTROL, *sides))
+    assert not any(early_answers(CONTROL, *sides, canary))
 
 
 def test_fault_with_a_start_state_of_the_part_is_an_early_answer() -> None:

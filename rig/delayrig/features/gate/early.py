@@ -120,8 +120,10 @@ class EarlyAnswer:
         else:
             (self._ours if is_candidate else self._theirs)[result.place] = result
             places = [result.place] if result.place in self._ours else []
-        certain = "" if self._awaited else next(filter(None, map(self._no, places)), "")
-        self._is_over |= bool(certain)
+        if self._awaited or self._is_over:
+            return ""
+        certain = next(filter(None, map(self._no, places)), "")
+        self._is_over = bool(certain)
         return certain
 
     def _no(self, place: str) -> str:

@@ -81,10 +81,14 @@ class ChildSettings:
 
 
 def _lower(limit: int, value: int) -> None:
-    """Sets the soft and the hard limit to the value, unless the hard limit is as low already."""
-    _, most = resource.getrlimit(limit)
-    if most == resource.RLIM_INFINITY or resource.RLIM_INFINITY != value < most:
-        resource.setrlimit(limit, (value, value))
+    """Lowers the soft and the hard limit to the value; a limit that is as low already stays."""
+    known = resource.getrlimit(limit)
+    soft, hard = (min(each, value, key=_without_limit_last) for each in known)
+    resource.setrlimit(limit, (soft, hard))
+
+
+def _without_limit_last(value: int) -> tuple[bool, int]:
+    return value == resource.RLIM_INFINITY, value
 
 
 def start(
