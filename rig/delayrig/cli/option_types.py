@@ -22,8 +22,8 @@ from delayrig.model.platform import Arch
 from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.plan.machines import machine_names
 from delayrig.plan.schema import plan_names
-from delayrig.subjects.git_tree import BUILD_FILES, is_known, take_source
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
+from delayrig.subjects.git_tree import has_build_file, is_known, take_source
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import PATH_PREFIX, known_subjects
 
@@ -75,8 +75,7 @@ class SubjectWord(Word):
         folder = Path(value)
         if not self._or_run:
             return folder.is_dir()
-        can_be_built = any((folder / name).is_file() for name in BUILD_FILES)
-        return can_be_built and not (folder / RESULTS).is_file()
+        return has_build_file(folder) and not (folder / RESULTS).is_file()
 
     def _taken_from_tree(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None

@@ -65,20 +65,18 @@ def take_source(revision: str, folder: Path, paths: Paths) -> Source:
 
     A work tree includes untracked files, but not ignored ones. Raises `BadInputError`.
     """
-    top = top_of(folder)
-    commit = _commit(top or folder, revision) if top or revision else ""
-    if not _can_be_built(top or folder, commit if revision else ""):
+    tree = top_of(folder)
+    top = tree or folder
+    commit = _commit(top, revision) if tree or revision else ""
+    if not _can_be_built(top, commit if revision else ""):
         shown = f"{PREFIX}{revision}" if revision else folder
-        kind = "" if top else "is no git work tree, and "
+        kind = "" if tree else "is no git work tree, and "
         raise BadInputError(
             f"{shown}: {kind}has no {' and no '.join(BUILD_FILES)} at its top",
             hint="name the top folder of a source tree of flashrom",
         )
-    with _borrowing(top or folder, paths) as ours:
-        if revision:
-            source = _of_commit(top or folder, commit)
-        else:
-            source = _of_work_tree(top or folder, commit, ours)
+    with _borrowing(top, paths) as ours:
+        source = _of_commit(top, commit) if revision else _of_work_tree(top, commit, ours)
         _export(source, ours, paths)
     replace_file(_record(source.name, paths), msgspec.json.encode(source))
     return source
@@ -154,7 +152,11 @@ def _can_be_built(top: Path, commit: str) -> bool:
     """Returns True if the commit, or the folder as it is if there is none, has a build file."""
     if commit:
         return bool(_git(top, "ls-tree", "--name-only", commit, "--", *BUILD_FILES))
-    return any((top / name).is_file() for name in BUILD_FILES)
+    return has_build_file(top)
+
+
+def has_build_file(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in BUILD_FILES)
 
 
 def _of_commit(top: Path, commit: str) -> Source:

@@ -159,7 +159,7 @@ class Side:
             for each in code.functions:
                 own = ours.get(_identity(each))
                 if own is not None:
-                    pairs = _counterparts(each, own.code)
+                    pairs = _same_addresses(each, own.code)
                     found |= {(file, one): (own.file, two) for one, two in pairs}
         return found
 
@@ -169,8 +169,8 @@ class Side:
 
         The calls in a function that only passes on its caller's time do not count. The call of a
         function that passes the time on through a pointer counts only if some cell shows that the
-        pointer led to a delay function.
-        A call of a carrier does not count, because the carrier has the site.
+        pointer led to a delay function. A call of a carrier does not count, because the carrier has
+        the site.
         """
         confirmed = {
             (each.file, site.target)
@@ -187,7 +187,7 @@ class Side:
         ]
 
 
-def _counterparts(one: CodeFunction, two: CodeFunction) -> Iterator[tuple[int, int]]:
+def _same_addresses(one: CodeFunction, two: CodeFunction) -> Iterator[tuple[int, int]]:
     """Yields the addresses of a function and its sites in two builds; none if the numbers differ.
 
     An argument that one compiler shows as a constant may be unknown in the other build's code, so

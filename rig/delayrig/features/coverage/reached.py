@@ -140,6 +140,7 @@ class Reach:
             (each.name, way)
             for each in pointed
             for site in each.sites
+            # A call of a carrier leads to that carrier, and any other to a delay function.
             if site.carries == (entered not in self._delays)
             if (way := self._led(site, entered, asked))
         ]

@@ -8,7 +8,7 @@ say how long it waits.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -173,56 +173,58 @@ class _Mapper:
                 line=bisect_left(at, call.step.address),
                 is_tail=not call.returns_here and is_function,
                 asks=None if argument is None else self.candidates.constant_before(call, argument),
-                hands_on=function.address in self._delays or function.address in self._through,
+                hands_on=self._passes_on(function.address),
                 through=target in self._through,
-                carries=target in self._carriers,
+                carries=is_function and not self._passes_on(target),
                 where=self.symbols.where(call.step.address),
             )
+
+    def _passes_on(self, address: int) -> bool:
+        """Returns True for a delay function, or one that only passes a time on."""
+        return address in self._delays or address in self._through
 
     @cached_property
     def _delays(self) -> dict[int, int]:
         """Returns all delay functions with the argument that is the time."""
-        found = dict(self.functions)
+        return self._with_callers(self.functions, self._handed_on)
+
+    @cached_property
+    def _times(self) -> dict[int, int]:
+        """Returns all functions that wait, with the argument from which the time is made.
+
+        They are the delay functions, those that pass a time on through a pointer, and the carriers.
+        """
+        return self._with_callers(self._through | self._delays, self._computed_from)
+
+    def _with_callers(
+        self,
+        known: dict[int, int],
+        argument_of: Callable[[Call, dict[int, int]], int | None],
+    ) -> dict[int, int]:
+        """Returns the known functions, and the callers at any distance that have such an argument.
+
+        `argument_of` returns the caller's argument for a call of a function that is known by then.
+        """
+        found = dict(known)
         todo = list(found)
         while todo:
             target = todo.pop()
             for call in self.graph.by_target.get(target, ()):
-                argument = self._handed_on(call, found)
-                if call.caller not in found and argument is not None:
-                    found[call.caller] = argument
-                    todo.append(call.caller)
-        return found
-
-    @cached_property
-    def _times(self) -> dict[int, int]:
-        """Returns all functions that wait, with the argument from which the time is made."""
-        return self._carriers | self._through | self._delays
-
-    @cached_property
-    def _carriers(self) -> dict[int, int]:
-        """Returns the carriers, each with the argument from which it computes a time."""
-        known = self._through | self._delays
-        found: dict[int, int] = {}
-        todo = list(known)
-        while todo:
-            target = todo.pop()
-            for call in self.graph.by_target.get(target, ()):
-                if call.caller in known or call.caller in found:
-                    continue
-                argument = self._computed_from(call, (known | found)[target])
+                argument = None if call.caller in found else argument_of(call, found)
                 if argument is not None:
                     found[call.caller] = argument
                     todo.append(call.caller)
         return found
 
-    def _computed_from(self, call: Call, time: int) -> int | None:
+    def _computed_from(self, call: Call, times: dict[int, int]) -> int | None:
         """Returns the only argument of the caller from which it computes the time of the call."""
+        assert call.target is not None
+        time = times[call.target]
         function = self.graph.function_at(call.caller)
         flow = self.candidates.waits.flow(function) if function else None
-        handed = [each for each in (flow.handed if flow else ()) if each.call is call]
-        own = {
-            n for each in handed for value in each.arguments[time:][:1] for n in arguments_in(value)
-        }
+        handed = flow.handed if flow else ()
+        given = next((each.arguments for each in handed if each.call is call), tuple[Value, ...]())
+        own = arguments_in(given[time]) if time < len(given) else set[int]()
         return own.pop() if len(own) == 1 else None
 
     def _handed_on(self, call: Call, delays: dict[int, int]) -> int | None:
