@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from delayrig.decision.two_runs import Comparison, compare_exactly, compared_run
-from delayrig.judge.judge import Finding, blank_result
+from delayrig.judge.judge import planned_result
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts, read_chips
@@ -156,9 +156,9 @@ def sparse_image(content: bytes, offset: int = workload.REGION_OFFSET_BYTES) -> 
 
 def make_result(cell: Cell | None = None, **changes: Any) -> CellResult:
     """Returns a result that passed, with the changes."""
-    finding = Finding(verdict=Verdict.PASS, reason="nothing was short")
-    blank = blank_result(cell or make_cell(), make_chip(), finding, rerun="rig/rig run")
-    return msgspec.structs.replace(blank, **changes)
+    planned = planned_result(cell or make_cell(), make_chip(), rerun="rig/rig run")
+    passed = {"verdict": Verdict.PASS, "reason": "nothing was short"}
+    return msgspec.structs.replace(planned, **passed | changes)
 
 
 def make_contrast(

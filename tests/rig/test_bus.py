@@ -3,8 +3,9 @@
 
 import pytest
 from delayrig.judge.bus import observe_waits
+from delayrig.judge.waits import convict_waits
 from delayrig.model.events import Event
-from delayrig.model.evidence import ObservedWait, Witness, convict_waits
+from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.subjects.profiles.profile import Profile, Wait
 from msgspec.structs import replace

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from delayrig.judge.bus import Bus, SeenBus, bus_of, is_known_release
 from delayrig.judge.delay_waits import (
     LOST,
     NO_DELAYS,
@@ -15,13 +16,13 @@ from delayrig.judge.delay_waits import (
     ended_within_step,
     observe_calls_of,
 )
-from delayrig.judge.judge import judge_cell
-from delayrig.judge.waits import Bus, SeenWaits, bus_of, disagreement, is_known_release
+from delayrig.judge.judge import judge_cell, planned_result
+from delayrig.judge.waits import SeenWaits, convict_waits, disagreement
 from delayrig.model import workload
 from delayrig.model.cell import Job, Role
 from delayrig.model.delays import DelayCall, Delays, End, encode_delays
 from delayrig.model.events import Event
-from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness, convict_waits
+from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.kinds.pace import Pace
@@ -263,9 +264,7 @@ def test_bus_that_convicts_a_delay_that_was_long_enough_is_a_fault_of_the_rig(
     longest_ns: int, calls: list[DelayCall], is_fault: bool
 ) -> None:
     waits = SeenWaits(
-        bus=Bus.CONVICTS,
-        profile=None,
-        on_bus=[on_bus(longest_ns=longest_ns)],
+        bus=SeenBus(decides=Bus.CONVICTS, waits=[on_bus(longest_ns=longest_ns)]),
         delays=observed(*calls, call(10, 10_100)),
     )
     assert bool(disagreement(waits)) is is_fault
@@ -280,7 +279,8 @@ def result_of(folder: Path, delays: Delays | None, job: Job = Job.WRITE) -> Cell
     (folder / "image.sparse").write_bytes(sparse_image(content))
     if delays is not None:
         (folder / "delays.jsonl").write_bytes(encode_delays(delays))
-    return judge_cell(cell, chip, folder, subject=make_subject(), host_s=0, rerun="")
+    planned = planned_result(cell, chip, rerun="")
+    return judge_cell(cell, chip, folder, planned, subject=make_subject())
 
 
 def test_unknown_program_passes_by_its_delays(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from delayrig.base import digest
 from delayrig.hazards.of_cell import place_refusal, shape_of
+from delayrig.judge.bus import Bus, bus_of
 from delayrig.judge.trust import rig_fault
-from delayrig.judge.waits import Bus, bus_of, declared_classes
+from delayrig.judge.waits import declared_classes
 from delayrig.lanes.payload import (
     BEFORE,
     OPENS,

@@ -14,6 +14,7 @@ from delayrig.decision.gate_judge import _groups, decide
 from delayrig.decision.known_faults import KnownFault, notes_on, read_known_faults
 from delayrig.decision.performance import PAIRS_MIN, excess_interval
 from delayrig.hazards.artifacts import Artifacts
+from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.chip import convict_commands, may_hide_an_early_one
 from delayrig.judge.delay_waits import NO_DELAYS, _are_near, ended_within_step
 from delayrig.judge.ending import is_flood, is_unfinished
@@ -27,7 +28,7 @@ from delayrig.model.kinds.emulator import GaveUp, Spi
 from delayrig.model.result import DelayCount, SiteWaits, Verdict
 from msgspec.structs import replace
 
-from tests.rig.builders import MS, SECOND, delays_of, make_cell, make_subject
+from tests.rig.builders import MS, SECOND, delays_of, make_cell
 from tests.rig.event_builders import changed, made, serprog, spi, subject_end
 from tests.rig.test_delay_waits import call, observed
 from tests.rig.test_exit_code import reads
@@ -177,11 +178,11 @@ def test_writer_without_a_delay_is_in_doubt_unless_the_programmer_waits_for_it()
             artifacts = Artifacts(
                 events=events, output=b"", image=b"", read_back=None, delays=delays_of()
             )
-            seen = see_waits(make_cell(job=job), artifacts, make_subject(), None)
+            seen = see_waits(make_cell(job=job), artifacts, SeenBus(decides=Bus.DESCRIBES))
             assert seen.doubts == (doubts if job is Job.WRITE else [])
             assert seen.count == DelayCount(seen=0, judged=0)
     unwatched = replace(artifacts, delays=None)
-    assert see_waits(make_cell(), unwatched, make_subject(), None).count is None
+    assert see_waits(make_cell(), unwatched, SeenBus(decides=Bus.DESCRIBES)).count is None
 
 
 def test_request_just_after_the_reply_is_not_blind() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from delayrig.base import digest
 from delayrig.base.errors import LostGuestError
-from delayrig.judge.judge import judge_cell
+from delayrig.judge.judge import judge_cell, planned_result
 from delayrig.judge.trust import CUT_OFF
 from delayrig.model import workload
 from delayrig.model.cell import Cell, Job
@@ -100,7 +100,8 @@ def left_by(
 def judged(folder: Path, cell: Cell | None = None, *, package_version: str = "1.4.0") -> CellResult:
     """Judges what the folder holds."""
     subject, cell = make_subject(package_version=package_version), cell or make_cell()
-    return judge_cell(cell, make_chip(), folder, subject=subject, host_s=1.5, rerun="rig/rig run")
+    planned = planned_result(cell, make_chip(), rerun="rig/rig run")
+    return judge_cell(cell, make_chip(), folder, planned, subject=subject)
 
 
 def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None:
@@ -120,7 +121,7 @@ def test_folder_of_a_sound_write_passes_with_its_figures(tmp_path: Path) -> None
     # The synchronisation may last 250 us longer than requested, a poll 1 ms and 50 ns.
     assert result.smallest_visible_short_ns == 250_000 + 1
     assert result.events_sha256 == digest.of_file(tmp_path / "events.jsonl")
-    assert (result.host_s, result.rerun) == (1.5, "rig/rig run")
+    assert result.rerun == "rig/rig run"
 
 
 def test_folder_with_a_shortened_wait_is_too_short_each_time_it_is_judged(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 """Classes of waits that were judged, and the smallest shortening that is visible."""
 
 import pytest
+from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.waits import (
     NO_DELAYS_SEEN,
     NOTHING_JUDGED,
-    Bus,
     SeenWaits,
     classify_waits,
     declared_classes,
@@ -106,7 +106,7 @@ def test_smallest_visible_shortening_is_the_smallest_of_judged_waits() -> None:
 def test_gap_names_the_witness_that_the_lane_could_have_had(
     lane: LaneName, profile: Profile | None, gap: str
 ) -> None:
-    seen = SeenWaits(bus=Bus.ACQUITS, profile=profile)
+    seen = SeenWaits(bus=SeenBus(decides=Bus.ACQUITS, profile=profile))
     assert waits_gap(make_cell(lane=lane), seen_of(), seen) == gap
 
 
@@ -133,5 +133,5 @@ def test_pass_needs_the_declared_classes_that_no_bridge_hides(
 ) -> None:
     waits = [observed(kind, 100, 120) for kind in kinds]
     profile = make_profile(SYNC_WAIT, ERASE_WAIT)
-    seen = SeenWaits(bus=Bus.CONVICTS, profile=profile, on_bus=waits)
-    assert judge_waits(make_cell(lane=lane), seen_of(), seen).gap == gap
+    bus = SeenBus(decides=Bus.CONVICTS, profile=profile, waits=waits)
+    assert judge_waits(make_cell(lane=lane), seen_of(), SeenWaits(bus=bus)).gap == gap

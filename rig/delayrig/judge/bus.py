@@ -18,20 +18,58 @@ between two requests, so only the wait after the first NOPs is observed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 
 from delayrig.judge.clock_error import ClockError, clock_error
+from delayrig.model.cell import Cell, Role
 from delayrig.model.events import Event, Request, first, of_kind, requests
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.kinds.emulator import Serprog, Spi, Start
-from delayrig.subjects.profiles.profile import OPENS_BUSY_STATUS, OPENS_SYNC_NOPS, Profile, Wait
+from delayrig.model.lane import LaneName
+from delayrig.model.programmers import device_of
+from delayrig.subjects.profiles.profile import (
+    OPENS_BUSY_STATUS,
+    OPENS_SYNC_NOPS,
+    Profile,
+    Wait,
+    delay_address_of_digest,
+    is_packaged_release,
+    version_of_digest,
+)
+from delayrig.subjects.subject import Subject
 
 STATUS_READ = "0x05"
 STATUS_BUSY = 0x01
 DELAY = "O_DELAY"
 MONOTONIC = "monotonic"
 """The name of the emulator's clock if it is the clock of this machine."""
+WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
+"""The lanes in which QEMU sees the delays."""
+
+
+class Bus(Enum):
+    """The effect of the waits seen on the bus on the verdict."""
+
+    CONVICTS = "convicts"
+    """A short wait convicts. The subject is a release, or a canary or control in real time."""
+    ACQUITS = "acquits"
+    """A good wait counts, a short one does not. No other witness can judge the subject."""
+    DESCRIBES = "describes"
+    """The bus decides nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBus:
+    decides: Bus
+    profile: Profile | None = None
+    """The profile by which the bus decides; None if there is none, or if it decides nothing."""
+    waits: list[ObservedWait] = field(default_factory=list)
+
+    @property
+    def convicting(self) -> list[ObservedWait]:
+        return self.waits if self.decides is Bus.CONVICTS else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +90,35 @@ def wake_bound_ns(start: Start | None) -> int | None:
 
 def leaves_waits(events: list[Event]) -> bool:
     return any(request.name == DELAY for request in of_kind(events, Serprog))
+
+
+def is_known_release(subject: Subject) -> bool:
+    """Returns True for the unmodified program of a release, known by its digest."""
+    sha256 = subject.program_sha256
+    return bool(
+        is_packaged_release(subject.package_version)
+        or version_of_digest(sha256)
+        or delay_address_of_digest(sha256) is not None
+    )
+
+
+def bus_of(cell: Cell, subject: Subject) -> Bus:
+    """Returns what the bus may decide. Profiles describe the requests of serprog clients only."""
+    if device_of(cell):
+        return Bus.DESCRIBES
+    if is_known_release(subject):
+        return Bus.CONVICTS
+    if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
+        return Bus.CONVICTS
+    return Bus.DESCRIBES if cell.lane in WATCHED_LANES else Bus.ACQUITS
+
+
+def see_bus(cell: Cell, events: list[Event], subject: Subject, profile: Profile | None) -> SeenBus:
+    decides = bus_of(cell, subject)
+    if profile is None or decides is Bus.DESCRIBES:
+        return SeenBus(decides=decides)
+    waits = observe_waits(events, profile, cell.chip, is_forwarded=cell.is_forwarded)
+    return SeenBus(decides=decides, profile=profile, waits=waits)
 
 
 def observe_waits(

@@ -17,6 +17,7 @@ from delayrig.base.errors import LostGuestError
 from delayrig.base.text import last_lines, shown
 from delayrig.hazards.artifacts import Artifacts, read_artifacts
 from delayrig.hazards.of_cell import hazards_of, is_in_library
+from delayrig.judge.bus import see_bus
 from delayrig.judge.chip import (
     DOUBTFUL_GRADES,
     broken_rules,
@@ -33,7 +34,7 @@ from delayrig.model.cell import Cell, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts
 from delayrig.model.corner import is_beyond_the_datasheet
 from delayrig.model.events import Event, first, needed, of_kind, transactions
-from delayrig.model.evidence import Evidence, Witness, convict_waits
+from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.kinds.agent import EmulatorRights, Guest, SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import FaultMade, GaveUp, Start
 from delayrig.model.lane import LaneName
@@ -62,6 +63,7 @@ MORE_THAN_RECORDED = (
     "the subject was still at work when the record was full, after {count} transactions:"
     " choose a smaller region"
 )
+NOT_JUDGED = "it was not judged"
 PROGRAMMER = "programmer"
 UNKNOWN_NAME = re.compile(
     rf"^(?:Error: )?Unknown (?P<what>chip|{PROGRAMMER}) .{{1,160}}$", re.MULTILINE
@@ -90,11 +92,14 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def judge_cell(
-    cell: Cell, chip: ChipFacts, folder: Path, *, subject: Subject, host_s: float, rerun: str
+    cell: Cell, chip: ChipFacts, folder: Path, planned: CellResult, *, subject: Subject
 ) -> CellResult:
-    """Returns the cell's result; raises `LostGuestError` if its folder holds impossible figures."""
+    """Returns the cell's result; raises `LostGuestError` if its folder holds impossible figures.
+
+    `planned` is the cell's `planned_result()`.
+    """
     try:
-        result = _judge(cell, chip, folder, subject, host_s, rerun)
+        result = _judge(cell, chip, folder, planned, subject)
     # Only numbers of hundreds of digits cause this error, and our programs write none.
     except ArithmeticError as error:
         raise LostGuestError(f"{folder}: makes no result: {error!r}") from error
@@ -104,34 +109,35 @@ def judge_cell(
 
 
 def _judge(
-    cell: Cell, chip: ChipFacts, folder: Path, subject: Subject, host_s: float, rerun: str
+    cell: Cell, chip: ChipFacts, folder: Path, planned: CellResult, subject: Subject
 ) -> CellResult:
     artifacts = read_artifacts(folder)
+    events = artifacts.events
     version = subject_version(artifacts.stdout, subject)
     profile = find_profile(version)
-    seen = see_waits(cell, artifacts, subject, profile)
+    wrong_data = data_evidence(cell, chip, artifacts)
+    bus = see_bus(cell, events, subject, profile)
+    seen = see_waits(cell, artifacts, bus)
     waits = judge_waits(cell, artifacts, seen)
     trust = trust_of(cell, artifacts, seen.all)
-    evidence = [*convict_commands(artifacts.events), *convict_end(artifacts.events)]
-    evidence += convict_waits(seen.convicting)
-    evidence += data_evidence(cell, chip, artifacts)
-    if trust.lost_clock:
-        evidence = []
-    missing = missing_instruction(artifacts.events, subject)
+    found = [*convict_commands(events), *convict_end(events), *waits.evidence, *wrong_data]
+    evidence = [] if trust.lost_clock else found
+    missing = missing_instruction(events, subject)
     observed = Observed(trust=trust, evidence=evidence, waits=waits, missing=missing)
     finding = find_verdict(cell, artifacts, observed)
-    ended, ending = first(artifacts.events, SubjectEnd), ending_of(artifacts.events)
-    blank = blank_result(cell, chip, finding, rerun=rerun)
+    ended, ending = first(events, SubjectEnd), ending_of(events)
     return msgspec.structs.replace(
-        blank,
-        subject=SubjectFacts(
-            name=cell.subject,
+        planned,
+        subject=msgspec.structs.replace(
+            planned.subject,
             version=version,
             sha256=subject.program_sha256,
             library=subject.library,
             threshold_us=_threshold_us(profile, version, artifacts.stdout),
         ),
-        guest=_guest_facts(cell, blank.guest, first(artifacts.events, Guest)),
+        guest=_guest_facts(cell, planned.guest, first(events, Guest)),
+        verdict=finding.verdict,
+        reason=finding.reason,
         evidence=evidence,
         judged=waits.judged,
         unjudged=waits.unjudged,
@@ -141,18 +147,17 @@ def _judge(
         job_done=ending is Ending.DONE
         and all(one.witness is not Witness.IMAGE for one in evidence),
         ending=ending,
-        unfinished=is_unfinished(artifacts.events),
+        unfinished=is_unfinished(events),
         smallest_visible_short_ns=waits.smallest_visible_short_ns,
-        time_ns=_time_split(cell, artifacts.events),
+        time_ns=_time_split(cell, events),
         cpu_ns=CpuTime(user=ended.user_ns, sys=ended.sys_ns) if ended else CpuTime(),
-        chip_busy_ns=phases.chip_busy_ns(artifacts.events),
-        wire_ns=phases.wire_ns(artifacts.events),
-        overshoot_ns=phases.overshoot_ns(artifacts.events),
-        transfers=len(transactions(artifacts.events)),
+        chip_busy_ns=phases.chip_busy_ns(events),
+        wire_ns=phases.wire_ns(events),
+        overshoot_ns=phases.overshoot_ns(events),
+        transfers=len(transactions(events)),
         context_switches=ended.voluntary_switches + ended.involuntary_switches if ended else 0,
-        emulator=_emulator_facts(artifacts.events),
+        emulator=_emulator_facts(events),
         events_sha256=digest.of_file(folder / "events.jsonl"),
-        host_s=host_s,
     )
 
 
@@ -198,7 +203,8 @@ def subject_version(stdout: str, subject: Subject) -> str:
     return find_version(stdout) or known
 
 
-def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -> CellResult:
+def planned_result(cell: Cell, chip: ChipFacts, *, rerun: str) -> CellResult:
+    """Returns the result of a cell that was not judged: its facts that the plan determines."""
     return CellResult(
         id=cell.id,
         lane=cell.lane,
@@ -212,9 +218,9 @@ def blank_result(cell: Cell, chip: ChipFacts, finding: Finding, *, rerun: str) -
         programmer=cell.programmer,
         job=cell.job,
         region_bytes=workload.region_of(cell, chip).size_bytes,
-        verdict=finding.verdict,
+        verdict=Verdict.INFRA_ERROR,
         expect=cell.expect,
-        reason=finding.reason,
+        reason=NOT_JUDGED,
         rerun=rerun,
     )
 

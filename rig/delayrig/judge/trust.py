@@ -90,7 +90,8 @@ def rig_fault(cell: Cell, artifacts: Artifacts) -> str:
     if ended is not None and ended.exit_code != 0:
         said = f": {artifacts.emulator_said}" if artifacts.emulator_said else ""
         return f"the emulator failed: see emulator.log in the cell's folder{said}"
-    missing = next((kind for kind in _needed(cell) if first(events, kind) is None), None)
+    seen = {type(event) for event in events}
+    missing = next((kind for kind in _needed(cell) if kind not in seen), None)
     if missing is not None:
         return f"the events hold no {name_of(missing)!r}"
     if fault := _clock_fault(cell, events, clocksource):

@@ -6,11 +6,10 @@ of the waits of flashrom's releases, and convicts only programs whose waits it k
 another program may poll as often as it likes.
 """
 
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, field
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.judge.bus import leaves_waits, observe_waits
+from delayrig.judge.bus import WATCHED_LANES, Bus, SeenBus, leaves_waits
 from delayrig.judge.chip import margins_ns, may_hide_an_early_one
 from delayrig.judge.delay_waits import (
     CLOCK_STEP,
@@ -23,18 +22,10 @@ from delayrig.judge.delay_waits import (
 from delayrig.judge.site_waits import site_waits
 from delayrig.model.cell import CHANGING, Cell, Programmer, Role
 from delayrig.model.events import Event
-from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
-from delayrig.model.lane import LaneName
+from delayrig.model.evidence import Evidence, ObservedDelay, ObservedWait, Witness
 from delayrig.model.platform import INVARIANT_TSC
-from delayrig.model.programmers import device_of
 from delayrig.model.result import DelayCount, SiteWaits
-from delayrig.subjects.profiles.profile import (
-    Profile,
-    delay_address_of_digest,
-    is_packaged_release,
-    version_of_digest,
-)
-from delayrig.subjects.subject import Subject
+from delayrig.subjects.profiles.profile import Profile
 
 # These classes of waits are in no profile.
 CHIP_BUSY = "chip-busy"
@@ -48,38 +39,26 @@ NO_DELAYS_SEEN = (
     "nothing could judge its waits: this lane sees no delays, and no profile tells what waits this"
     " version leaves on the bus; run the cell with --lane virtual, where QEMU sees each delay"
 )
+GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
+"""The source of the requested time: a profile, or the call itself."""
 COUNTER_HAZARD = f"cpu:{INVARIANT_TSC}"
 """The hazard of a CPU that declares its time stamp counter invariant."""
-WATCHED_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
-"""The lanes in which QEMU sees the delays."""
-
-
-class Bus(Enum):
-    """The effect of the waits seen on the bus on the verdict."""
-
-    CONVICTS = "convicts"
-    """A short wait convicts. The subject is a release, or a canary or control in real time."""
-    ACQUITS = "acquits"
-    """A good wait counts, a short one does not. No other witness can judge the subject."""
-    DESCRIBES = "describes"
-    """The bus decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenWaits:
-    bus: Bus
-    profile: Profile | None
-    """The profile by which the bus decides; None if there is none, or if it decides nothing."""
-    on_bus: list[ObservedWait] = field(default_factory=list)
+    bus: SeenBus
     delays: list[ObservedDelay] = field(default_factory=list)
     is_watched: bool = False
     """True if QEMU watched the calls of the delay functions."""
     doubts: list[str] = field(default_factory=list)
     """The reasons why the delay witness did not judge all delays."""
+    has_clock_step: bool = False
+    """True if a delay ended early by less than the step of its clock."""
 
     @property
     def all(self) -> list[ObservedWait]:
-        return [*self.on_bus, *self.delays]
+        return [*self.bus.waits, *self.delays]
 
     @property
     def count(self) -> DelayCount | None:
@@ -90,14 +69,14 @@ class SeenWaits:
 
     @property
     def convicting(self) -> list[ObservedWait]:
-        sound = [w for w in self.on_bus if self.bus is Bus.CONVICTS or w.witness is Witness.DELAY]
-        return [*sound, *self.delays]
+        return [*self.bus.convicting, *self.delays]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedWaits:
-    """The classes of the observed waits, and the reasons against a pass."""
+    """The judged waits of a cell: the short ones, all classes, and the reasons against a pass."""
 
+    evidence: list[Evidence] = field(default_factory=list)
     judged: list[str] = field(default_factory=list)
     """The classes whose waits were all judged."""
     unjudged: list[str] = field(default_factory=list)
@@ -111,50 +90,26 @@ class JudgedWaits:
     by_site: list[SiteWaits] = field(default_factory=list)
 
 
-def is_known_release(subject: Subject) -> bool:
-    """Returns True for the unmodified program of a release, known by its digest."""
-    sha256 = subject.program_sha256
-    return bool(
-        is_packaged_release(subject.package_version)
-        or version_of_digest(sha256)
-        or delay_address_of_digest(sha256) is not None
+def see_waits(cell: Cell, artifacts: Artifacts, bus: SeenBus) -> SeenWaits:
+    if artifacts.delays is None:
+        return SeenWaits(bus=bus)
+    delays = observe_calls_of(artifacts.delays, artifacts.events)
+    must_wait = cell.job in CHANGING and not leaves_waits(artifacts.events)
+    return SeenWaits(
+        bus=bus,
+        delays=delays,
+        is_watched=True,
+        doubts=doubts_of(artifacts.delays, delays, must_wait=must_wait),
+        has_clock_step=ended_within_step(delays),
     )
 
 
-def bus_of(cell: Cell, subject: Subject) -> Bus:
-    """Returns what the bus may decide. Profiles describe the requests of serprog clients only."""
-    if device_of(cell):
-        return Bus.DESCRIBES
-    if is_known_release(subject):
-        return Bus.CONVICTS
-    if cell.lane is not LaneName.VIRTUAL and cell.role is not Role.MEASURE:
-        return Bus.CONVICTS
-    return Bus.DESCRIBES if cell.lane in WATCHED_LANES else Bus.ACQUITS
-
-
-def see_waits(
-    cell: Cell, artifacts: Artifacts, subject: Subject, profile: Profile | None
-) -> SeenWaits:
-    bus = bus_of(cell, subject)
-    if bus is Bus.DESCRIBES:
-        profile = None
-    on_bus: list[ObservedWait] = []
-    if profile is not None:
-        on_bus = observe_waits(artifacts.events, profile, cell.chip, is_forwarded=cell.is_forwarded)
-    seen = SeenWaits(bus=bus, profile=profile, on_bus=on_bus)
-    if artifacts.delays is None:
-        return seen
-    delays = observe_calls_of(artifacts.delays, artifacts.events)
-    must_wait = cell.job in CHANGING and not leaves_waits(artifacts.events)
-    doubts = doubts_of(artifacts.delays, delays, must_wait=must_wait)
-    return replace(seen, delays=delays, is_watched=True, doubts=doubts)
-
-
 def judge_waits(cell: Cell, artifacts: Artifacts, seen: SeenWaits) -> JudgedWaits:
-    judged, unjudged = classify_waits(seen.all, seen.profile, artifacts.events)
+    judged, unjudged = classify_waits(seen.all, seen.bus.profile, artifacts.events)
     unjudged = sorted([*unjudged, *unjudged_delays(artifacts, seen)])
-    missing = sorted(declared_classes(cell, seen.profile).intersection(unjudged))
+    missing = sorted(declared_classes(cell, seen.bus.profile).intersection(unjudged))
     return JudgedWaits(
+        evidence=convict_waits(seen.convicting),
         judged=judged,
         unjudged=unjudged,
         gap=_not_judged(missing) if missing else waits_gap(cell, artifacts, seen),
@@ -163,6 +118,27 @@ def judge_waits(cell: Cell, artifacts: Artifacts, seen: SeenWaits) -> JudgedWait
         smallest_visible_short_ns=smallest_visible_short_ns(seen.all, judged),
         by_site=site_waits(seen.delays),
     )
+
+
+def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
+    """Returns the worst wait of each `what` that was too short, with the number of such waits."""
+    evidence = []
+    for what in dict.fromkeys(wait.what for wait in waits):
+        short = [wait for wait in waits if wait.what == what and wait.is_short]
+        if short:
+            worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
+            found = Evidence(
+                what=f"{what} was too short",
+                witness=worst.witness,
+                requested_ns=worst.requested_ns,
+                actual_ns=(worst.shortest_ns, worst.longest_ns),
+                margin_ns=worst.longest_ns - worst.requested_ns,
+                grade=GRADES[worst.witness],
+                where=worst.where or f"bus at {worst.opened_ns} ns",
+                count=len(short),
+            )
+            evidence.append(found)
+    return evidence
 
 
 def _not_judged(classes: list[str]) -> str:
@@ -193,8 +169,8 @@ def disagreement(waits: SeenWaits) -> str:
     good_ns = {wait.requested_ns for wait in waits.delays if wait.is_judged and not wait.is_short}
     other_ns = {wait.requested_ns for wait in waits.delays} - good_ns
     other_ns |= {wait.requested_ns for wait in waits.delays if wait.is_short}
-    on_bus = (wait for wait in waits.on_bus if wait.witness is Witness.BUS and wait.is_short)
-    unlike = next((w for w in on_bus if w.requested_ns in good_ns - other_ns), None)
+    short = (wait for wait in waits.bus.waits if wait.is_short)
+    unlike = next((wait for wait in short if wait.requested_ns in good_ns - other_ns), None)
     if unlike is None:
         return ""
     return (
@@ -205,7 +181,7 @@ def disagreement(waits: SeenWaits) -> str:
 
 def unjudged_delays(artifacts: Artifacts, waits: SeenWaits) -> list[str]:
     found = set(waits.doubts)
-    if ended_within_step(waits.delays):
+    if waits.has_clock_step:
         found.add(CLOCK_STEP)
     if artifacts.delays is not None and unsure_calls(artifacts.delays):
         found.add(UNSURE)
@@ -218,7 +194,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
         return ""
     if artifacts.delays is not None and not waits.doubts:
         return ""
-    if waits.bus is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.on_bus):
+    if waits.bus.decides is not Bus.DESCRIBES and any(wait.is_judged for wait in waits.bus.waits):
         return ""
     if artifacts.delays is not None:
         return _not_judged(waits.doubts)
@@ -227,7 +203,7 @@ def waits_gap(cell: Cell, artifacts: Artifacts, waits: SeenWaits) -> str:
     if cell.lane in WATCHED_LANES:
         return NOTHING_JUDGED
     # Without a delay witness the bus saw all waits of the profile, if there were any.
-    return NO_DELAYS_SEEN if waits.profile is None else ""
+    return NO_DELAYS_SEEN if waits.bus.profile is None else ""
 
 
 def declared_classes(cell: Cell, profile: Profile | None) -> set[str]:

@@ -120,28 +120,3 @@ class ObservedDelay(ObservedWait, frozen=True, kw_only=True):
     @property
     def _error_ns(self) -> int:
         return self.clock_error_ns + self.step_ns
-
-
-GRADES = {Witness.BUS: "profile", Witness.DELAY: "exact"}
-"""The source of the requested time: a profile, or the call itself."""
-
-
-def convict_waits(waits: list[ObservedWait]) -> list[Evidence]:
-    """Returns the worst wait of each `what` that was too short, with the number of such waits."""
-    evidence = []
-    for what in dict.fromkeys(wait.what for wait in waits):
-        short = [wait for wait in waits if wait.what == what and wait.is_short]
-        if short:
-            worst = min(short, key=lambda wait: wait.longest_ns - wait.requested_ns)
-            found = Evidence(
-                what=f"{what} was too short",
-                witness=worst.witness,
-                requested_ns=worst.requested_ns,
-                actual_ns=(worst.shortest_ns, worst.longest_ns),
-                margin_ns=worst.longest_ns - worst.requested_ns,
-                grade=GRADES[worst.witness],
-                where=worst.where or f"bus at {worst.opened_ns} ns",
-                count=len(short),
-            )
-            evidence.append(found)
-    return evidence

@@ -14,7 +14,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
 from delayrig.base.scratch import NO_ROOM, full_scratch
 from delayrig.hazards.of_cell import hazards_of, place_refusal
-from delayrig.judge.judge import Finding, blank_result, judge_cell
+from delayrig.judge.judge import Finding, judge_cell, planned_result
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.model.cell import Cell, Programmer
@@ -74,8 +74,8 @@ class CellRunner:
         reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
         if not reason:
             return None
-        blank = self._blank(cell, Finding(verdict=Verdict.SKIPPED, reason=reason))
-        return msgspec.structs.replace(blank, not_provided=missing.what if missing else "")
+        refused = self._unjudged(cell, Finding(verdict=Verdict.SKIPPED, reason=reason))
+        return msgspec.structs.replace(refused, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
         """Runs and judges a cell, and writes its result to its folder.
@@ -97,7 +97,7 @@ class CellRunner:
 
     def lost(self, cell: Cell, reason: str) -> CellResult:
         """Returns and writes the result of a cell that was lost together with its worker."""
-        result = self._blank(cell, Finding(verdict=Verdict.INFRA_ERROR, reason=reason))
+        result = self._unjudged(cell, Finding(verdict=Verdict.INFRA_ERROR, reason=reason))
         keep_result(result, cell_folder(cell, self.request.out))
         return result
 
@@ -121,25 +121,25 @@ class CellRunner:
         given = self.assignment(cell, folder, cpu)
         try:
             host_s = await self.lane.run_cell(given)
+            planned = msgspec.structs.replace(self._planned(cell), host_s=host_s)
             result = await asyncio.to_thread(
-                judge_cell,
-                cell,
-                given.chip,
-                folder,
-                subject=given.subject,
-                host_s=host_s,
-                rerun=rerun_command(cell, self.request),
+                judge_cell, cell, given.chip, folder, planned, subject=given.subject
             )
         except LostGuestError as error:
-            return self._blank(cell, finding_of_lost(cell, error))
+            return self._unjudged(cell, finding_of_lost(cell, error))
         given.watch.ended(JUDGE)
         if self.request.stages:
             given.watch.write(folder)
         return result
 
-    def _blank(self, cell: Cell, finding: Finding) -> CellResult:
+    def _planned(self, cell: Cell) -> CellResult:
         chip = self.request.chips[cell.chip]
-        return blank_result(cell, chip, finding, rerun=rerun_command(cell, self.request))
+        return planned_result(cell, chip, rerun=rerun_command(cell, self.request))
+
+    def _unjudged(self, cell: Cell, finding: Finding) -> CellResult:
+        return msgspec.structs.replace(
+            self._planned(cell), verdict=finding.verdict, reason=finding.reason
+        )
 
 
 def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
