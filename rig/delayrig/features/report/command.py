@@ -139,8 +139,8 @@ def _print(sources: Sources, console: Console) -> None:
             say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
             console.print(
-                "Each cell is shown as in one of its rounds: the median of those with its gravest"
-                " verdict",
+                "Each cell is shown as it was in one round: the one with the median total time"
+                " among those with its gravest verdict",
                 markup=False,
                 soft_wrap=True,
             )
