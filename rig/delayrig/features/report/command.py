@@ -139,7 +139,7 @@ def _print(sources: Sources, console: Console) -> None:
             say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
             console.print(
-                "Each cell is shown as it was in one round: the one with the median total time"
+                "Of several rounds, each cell is shown as in the one with the median total time"
                 " among those with its gravest verdict",
                 markup=False,
                 soft_wrap=True,
