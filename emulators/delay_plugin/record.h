@@ -12,10 +12,9 @@
  * The open calls, which have begun and not ended, and the stacks that they came from. Finds the
  * calls that end at an instruction. Pure.
  *
- * A call ends at a return instruction of its function, or at its site, which is the address that
- * it returns to, if its place on the stack is the same as when it began. The plugin does not see
- * longjmp(): a call that it leaves stays open until another call of the same function has the same
- * place.
+ * A call ends at a return instruction of its function, or at its site (the address to which it
+ * returns), if the place there is the one at which it began. The plugin does not see longjmp(): a
+ * call that longjmp() ends stays open until another call of the same function has the same place.
  */
 
 #define CALLS_OPEN_MAX 256
@@ -50,7 +49,7 @@ struct calls {
 	uint64_t last_number;
 	uint64_t lost; /* calls for which there was no room */
 	size_t site_count;
-	uint64_t sites[CALLS_SITES_MAX]; /* return addresses of functions that may end by a jump */
+	uint64_t sites[CALLS_SITES_MAX]; /* the sites of functions that may end by a jump */
 };
 
 struct calls_entered {

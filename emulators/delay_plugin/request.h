@@ -10,7 +10,8 @@
  *	entry|return|site|call FUNCTION ADDRESS BACK WINDOW
  *
  * A sleep is one call of a function of the C library; ADDRESS is that of the call instruction. Its
- * ARGUMENT points to seconds and a part of a second, or is a number if SECONDS_BYTES is 0.
+ * ARGUMENT points to seconds and a part of a second in units of PART_NS, or is a number if
+ * SECONDS_BYTES is 0.
  *
  * FUNCTION counts lines of functions and of sleeps from 0. WINDOW is the file's content around
  * ADDRESS, from BACK bytes before it. It is within one page, because the guest may not have loaded
@@ -23,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REQUEST_FUNCTIONS_MAX 64 /* and sleeps */
+#define REQUEST_FUNCTIONS_MAX 64 /* functions and sleeps together */
 #define REQUEST_MARKS_MAX 4096
 #define REQUEST_WINDOW_BYTES 32
 #define REQUEST_PAGE_BYTES 4096

@@ -4,8 +4,8 @@
  * reply reach the client, and how much the firmware takes at a time. Pure.
  *
  * A byte on a serial line is ten bits (8N1). Over USB, each reply takes an additional random time,
- * or arrives with the next (micro)frame; on the clock, frames begin at multiples of their length.
- * USB delays no requests, because clients send them at once.
+ * or arrives at the next boundary of a (micro)frame; the boundaries are at multiples of the frame's
+ * length. Over USB, requests are not delayed, because clients send them at once.
  */
 #ifndef EMULATORS_LINK_LINK_MODEL_H
 #define EMULATORS_LINK_LINK_MODEL_H
@@ -68,9 +68,10 @@ extern const struct link_preset link_presets[];
 extern const size_t link_preset_count;
 
 /*
- * Parses `PRESET`, `KEY=N,...` or `PRESET,KEY=N,...`; later words win. `reply-us` may be `N-N`, the
- * least and the most. Returns 0, or -EINVAL for an unknown word, a number out of range, or a text
- * that with its zero exceeds LINK_MODEL_TEXT_BYTES, which leaves @model unchanged.
+ * Parses `PRESET`, `KEY=N,...` or `PRESET,KEY=N,...`. A later value replaces an earlier one.
+ * `reply-us` may be `N-N`, the least and the most. Returns 0, or -EINVAL for an unknown word, a
+ * number out of range, or a text that does not fit into LINK_MODEL_TEXT_BYTES with its terminating
+ * zero. After an error, @model is unchanged.
  */
 int link_model_parse(const char *text, struct link_model *model);
 

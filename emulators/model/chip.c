@@ -242,8 +242,8 @@ static uint32_t erased_bytes(const struct chip *chip, uint64_t now_ns)
 	if (done_ns >= work_ns)
 		return 0; /* the zero corner, or stuck work: nothing counts as done */
 	/*
-	 * Counts in units of 16 bytes and 1024 ns, so that the product fits into 64 bits: an erase
-	 * of an hour in 64 MiB, which CORNER_SLOW makes 1000 times longer.
+	 * Counts in units of 16 bytes and 1024 ns, so that the product fits into 64 bits, even for
+	 * an erase of 64 MiB in an hour that CORNER_SLOW makes 1000 times longer.
 	 */
 	return 16 * (uint32_t)(size_bytes / 16 * (done_ns >> 10) / ((work_ns >> 10) + 1));
 }

@@ -74,7 +74,7 @@ struct unlock_command {
 	enum unlock_result after;
 	bool anywhere; /* its address is that of a block, not the command address */
 	const char *name;
-	bool (*part_has)(const struct part *part, uint8_t opcode); /* NULL: all parts do */
+	bool (*part_has)(const struct part *part, uint8_t opcode); /* NULL: all parts have it */
 	void (*run)(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts);
 };
 

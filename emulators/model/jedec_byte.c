@@ -45,7 +45,7 @@ static bool find_sector(const struct part_erase *erase, uint32_t address, struct
 	return true;
 }
 
-/* Returns the end of the window for further sectors, when the part begins an erase. */
+/* Opens the window for further sectors. Returns its end, when the part begins to erase. */
 static uint64_t open_window(struct chip *chip, const struct cycle *cycle)
 {
 	uint64_t window_ns = chip->part->parallel->erase_window.ns;
@@ -74,7 +74,7 @@ static void erase(struct chip *chip, const struct cycle *cycle, struct chip_fact
 	cycle_start_work(chip, open_window(chip, cycle), &work, &erase->busy, facts);
 }
 
-/* Adds a sector to the current erase: 30h came while the erase's window is open. */
+/* Adds a sector to the current erase, because 30h came while the window was open. */
 static void add_sector(struct chip *chip, const struct cycle *cycle, struct chip_facts *facts)
 {
 	struct parallel_state *state = &chip->parallel;
@@ -200,8 +200,9 @@ static void erase_sectors(struct chip *chip, uint64_t done_ns)
 }
 
 /*
- * Erases no further sector if power was lost in the window, where done_ns wraps around, or after
- * the time at which stuck work should have ended.
+ * Erases the further sectors, as far as the time sufficed. There are two cases in which none is
+ * erased: power was lost in the window, before the erase began (done_ns wraps around), or stuck
+ * work was cut off after the time at which it should have ended.
  */
 static void finish(struct chip *chip, bool cut_off)
 {

@@ -18,7 +18,7 @@ void process_sleep_ms(unsigned int ms);
 /* Gives the agent real-time priority on the subject's core. Returns 0 or a negative errno. */
 int process_init(void);
 
-/* Gives the calling process ordinary priority, on that core, with no signal blocked. */
+/* Gives the calling process ordinary priority, keeps it on that core, and unblocks all signals. */
 void process_become_ordinary(unsigned int core);
 
 /*

@@ -170,7 +170,7 @@ static void run_on(struct bench *bench, struct fuzz_input *input, uint8_t option
 		write_records(bench);
 }
 
-/* Each device reports its limits of length, because requests of 16 MiB would take too long. */
+/* Every device has limits of length, because requests of 16 MiB would take too long. */
 static struct device_options device_options(uint8_t options)
 {
 	const size_t preset = options / (OPTION_LINK & -OPTION_LINK);

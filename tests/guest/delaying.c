@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A subject that is not flashrom and uses no programmer. Its delays begin and end in each way that
- * a call can. Each way requests another time, by which the test finds its calls.
+ * a call can. Each way requests a different time, by which the test recognises its calls.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -95,7 +95,7 @@ PAST_MISTAKES = (
 )
 CELLS = ("siblings*", "signals.*", "clock-is-set.*wall-clock-step--*", "whole-chip*")
 FAULTS = (Verdict.TOO_SHORT, Verdict.HUNG)
-"""A wait by a clock that is set back hangs."""
+"""The verdicts on them: a program hangs if it waits by a clock that is set back."""
 
 
 def test_past_mistakes_are_found_without_symbols(paths: Paths, tmp_path: Path) -> None:

@@ -44,7 +44,10 @@ GONE_LIMIT_S = 20
 LOOK_S = 0.02
 DELAY_S = (0.5, 7.0)
 VICTIMS = ("qemu-system", "serprog-emu")
-"""The victims, in turn. A killed guest nearly always ends its cell, an emulator only in a job."""
+"""The processes to kill, in turn. Without its guest a cell fails nearly always.
+
+Without its emulator it fails only during the measured job.
+"""
 CELLS_PER_KILL = 3
 PLAN = plan(
     group(

@@ -186,7 +186,7 @@ def _id(table: Table, sources: Sources) -> Fields:
     if "rdid" in table.values:
         rdid = table.numbers("rdid", low=0, high=0xFF)
         if not 3 <= len(rdid) <= RDID_BYTES_MAX:
-            remedy = f"write a list of 3 bytes, up to {RDID_BYTES_MAX}"
+            remedy = f"write a list of 3 to {RDID_BYTES_MAX} bytes"
             raise table.error("rdid", f"has {len(rdid)} bytes", remedy=remedy)
         fields |= {"rdid": c_octets(rdid), "rdid_len": str(len(rdid))}
     if "res" in table.values:

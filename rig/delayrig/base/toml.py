@@ -27,7 +27,7 @@ PLAIN_NAMES = {
 def complete_types() -> None:
     """Makes msgspec complete all structs that are imported.
 
-    It would complete each at its first use, and crashes if two threads then use the same one.
+    Otherwise it completes each struct at its first use, and crashes if two threads do so at once.
     """
     todo = [msgspec.Struct]
     while todo:

@@ -280,7 +280,7 @@ def _changed(cell: Cell, asked: Asked) -> Cell:
 def kept_cell(run: Path, cell: str) -> Cell | None:
     """Returns the cell from its cell.json in the run, as the plan may have changed since.
 
-    Returns None if the file is missing or no valid cell.
+    Returns None if the file is missing, or holds no valid cell.
     """
     path = (run if run.is_dir() else run.parent) / cell / "cell.json"
     if not path.is_file():

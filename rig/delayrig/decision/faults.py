@@ -34,7 +34,7 @@ PERIODS_TO_MEET = 4
 OFTEN_MIN, MET_SELDOM = 16, 4
 """The smallest number of short waits whose share is judged, and a factor.
 
-A hazard cannot interrupt half of the waits that are shorter than its period by this factor.
+If waits are shorter than a hazard's period by this factor, it cannot interrupt half of them.
 """
 JOB, DATA = "job", "data"
 """The kinds of faults that are not about time."""
@@ -111,9 +111,9 @@ class _Found:
 def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
     """Returns, by hazard, the range of the lengths of waits that it cuts short.
 
-    A hazard interrupts waits at random, and each program requests other lengths. So a length counts
-    as cut if another one was cut, unless a length between the two was surely interrupted and still
-    waited to its end.
+    A hazard interrupts waits at random, and two programs request different lengths. So a length
+    counts as cut if another one was cut, unless waits of a length between the two were surely
+    interrupted and nevertheless waited to their end.
     """
     short, met = (
         defaultdict[str, set[int]](set),

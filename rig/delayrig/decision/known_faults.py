@@ -21,7 +21,7 @@ FILE_NAME = ".delay-rig.toml"
 
 
 class KnownFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One fault: `what` is how warnings name it, and `*` stands for anything."""
+    """One fault. `what` is its text in warnings, in which `*` stands for anything."""
 
     what: str
     reason: str

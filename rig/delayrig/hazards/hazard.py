@@ -22,7 +22,7 @@ from delayrig.subjects.subject import Subject
 LATE_NS_MAX = 20_000_000
 """The most by which an action may be late: low-resolution timers delay an agent by two jiffies."""
 IN_GUEST = (LaneName.VIRTUAL, LaneName.LIVE)
-"""The lanes of hazards that the agent and the kernel of a guest make."""
+"""The lanes of hazards that need a guest, with its agent and its kernel."""
 ANYWHERE = tuple(LaneName)
 """The lanes of hazards that need only processes."""
 
@@ -90,7 +90,7 @@ class Hazard:
     in_library: bool = False
     """True if the subject's libflashrom does the job (images/library_client/)."""
     explained_rules: Sequence[str] = ()
-    """Rules of the part that no subject can keep in the state in which it finds the part."""
+    """Rules that no subject can obey, because of the state in which it finds the part."""
     start_state: str = ""
     """The state in which the part is found behind a device of the guest; empty: ready."""
     phase_ns: int = 0
@@ -176,16 +176,16 @@ def due_times(
 
 
 def origin_ns(artifacts: Artifacts, origin: Origin) -> int | None:
-    """Returns the time that other times are relative to; None if it did not occur."""
+    """Returns when the event that `origin` names occurred; None if it did not."""
     kind: type[Timed] = Accept if origin is Origin.ACCEPT else SubjectStart
     found = first(artifacts.events, kind)
     return found.t_ns if found else None
 
 
 def number_in(value: str, numbers: range) -> int:
-    """Returns a plain decimal number of that range, so equal hazards are equal words.
+    """Returns the number; raises `ValueError` if it is out of range, or not in plain decimal.
 
-    Raises `ValueError` for anything else.
+    A number has one notation, so that equal hazards are equal words.
     """
     number = int(value)
     if str(number) != value or number not in numbers:

@@ -18,9 +18,9 @@ KERNELS = ("5.10", "6.12")
 TICKS_MIN = 40
 TSC_MHZ = 2400
 NO_VDSO = "vdso=0"
-"""The option that takes the vDSO away, so that only the kernel reads the clocks.
+"""The option that removes the vDSO, so that only the kernel reads the clocks.
 
-Then RDTSC counts at TSC_MHZ only where the program itself executes it.
+The vDSO would execute RDTSC in the program, and get the counter of TSC_MHZ instead of the kernel's.
 """
 
 

@@ -3,7 +3,7 @@
 
 The times are those of QEMU's clock, from the function's first instruction to its return. The
 observation costs the guest nothing. A correct delay may be early by the error of its own clock: the
-rate error measured in the cell, in real time a jump of the clock, and one step of it.
+rate error measured in the cell and one step of the clock, in real time also a jump of it.
 
 In real time the host may hold up a guest's core. A loop that was calibrated while a core was held
 up is too short later, and so is one that runs while the core catches up. The subject is not to

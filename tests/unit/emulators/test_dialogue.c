@@ -5,7 +5,7 @@
 #include "../cases.h"
 #include "dialogue.h"
 
-/* Returns the first word of a line, whose others take_transfer() takes. */
+/* Returns the first word of a line. take_transfer() then takes the others. */
 static const char *first_of(const char *text, char line[64])
 {
 	strcpy(line, text);

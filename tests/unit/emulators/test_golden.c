@@ -22,8 +22,9 @@
  *     AT blank                the address of the first byte FFh, and how many follow in a row; then
  *                             all bytes of the array become 00h
  *
- * AT is +NS after the line before, or `end`, `end-NS`, `end+NS`, where `end` is that of the last
- * work. NS, N and FACTOR of BYTE*FACTOR are decimal, all other numbers hexadecimal.
+ * AT is +NS or -NS from the time of the line before, or `end`, `end-NS`, `end+NS`, where `end` is
+ * the end of the last work. NS, N and FACTOR of BYTE*FACTOR are decimal, all other numbers
+ * hexadecimal.
  */
 #include <stdlib.h>
 #include <string.h>

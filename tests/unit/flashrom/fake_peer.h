@@ -71,7 +71,7 @@ struct fake_peer {
 	bool slow; /* reads only when no more bytes come in, so that the serial buffer fills */
 	uint8_t map[32];
 	const char *late;     /* sent before the first answer to SYNCNOP */
-	unsigned int swallow; /* ignores so many bytes first, as the rest of an earlier request */
+	unsigned int swallow; /* ignores this many bytes first, as if they ended a request */
 	const char *leftover; /* sent before anything else */
 
 	int fd; /* the client's end */

@@ -22,12 +22,13 @@
  *     AT bits BIT...          bits pass, which take 2 us each
  *     AT bytes BYTE...        bytes pass, at the same speed; prints the part's bytes
  *     AT start STATE          the part's first command finds it in that state
- *     AT stick N              the part never ends its work, from the Nth on
+ *     AT stick N              the part's Nth busy time and all later ones never end
  *     AT load ADDRESS BYTE... puts bytes into the array
  *     AT records              prints the bus's new records, with begin and end from now
  *
- * AT is +NS after the line before, or `end` of the part's last work, `end-NS`, `end+NS`. PLACE is
- * OFFSET or INDEX:OFFSET. A value is hexadecimal or a name; `+` between several makes their OR.
+ * AT is +NS or -NS from the time of the line before, or `end`, `end-NS`, `end+NS`, where `end` is
+ * the end of the part's last work. PLACE is OFFSET or INDEX:OFFSET. A value is hexadecimal or a
+ * name; `+` between several makes their OR.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -32,9 +32,9 @@ kind.
 
 A key without a type is a number; the end of its name gives its unit. Times are by the chip's clock;
 only signed ones can be negative. Every key is present unless it is optional; null stands for none.
-The moment of an event is its `t_ns`, which the lists leave out, or else its `read_ns` or
-`start_ns`. `schema` in a first line is the stream's version. A line that breaks these rules makes
-the cell an `infra_error`.
+The time of an event is its `t_ns` (not listed below), or else its `read_ns` or `start_ns`. `schema`
+in a first line is the stream's version. A line that breaks these rules makes the cell an
+`infra_error`.
 
 `rig/rig trace OUT/CELL -o cell.json` makes a timeline for ui.perfetto.dev. Python reads events with
 `delayrig.model.events.read_events(FOLDER)`.

@@ -139,7 +139,10 @@ def _print(sources: Sources, console: Console) -> None:
             say(console, f"{run.label}: {run.path}", style="bold")
         if run.spread:
             console.print(
-                "Of several rounds, each cell is shown as in its median round", markup=False
+                "Of several rounds, each cell is shown as in the one with the median total time"
+                " among those with its gravest verdict",
+                markup=False,
+                soft_wrap=True,
             )
         where = run.path if run.folder else run.path.parent
         print_results(run.results, run.report.lines, console, out=str(where))

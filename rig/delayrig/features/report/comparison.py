@@ -34,9 +34,9 @@ LISTED_MAX = 1000
 SHOWN_PCT_MIN = 0.05
 ROUNDS = (
     "the times of this section are sums over all of them, with the interval that the decision"
-    " rests on. Everywhere else on this page each cell is shown as it was in one round: of its"
-    " gravest verdict, and of those the one whose total time is the median. Margins, waits and"
-    " timelines are of that round, too."
+    " rests on. Everywhere else on this page each cell is shown as it was in one round: the one"
+    " with the median total time among those with its gravest verdict. Margins, waits and timelines"
+    " are of that round, too."
 )
 DIFFERENCES_MAX = 40
 NAMES_MAX = 12
@@ -127,7 +127,7 @@ def _sides(decision: Decision) -> str:
 
 
 def _floors(decision: Decision) -> str:
-    """Returns a sentence on the excess that does not count, so that no bar is red because of it."""
+    """Returns a sentence on the excess that does not count: a bar of it alone is not red."""
     found = [item for cell in decision.cells for item in cell.excess if item.floor_ns]
     floors = {item.figure: f"{item.floor_ns / 1e6:g} ms of {item.figure}" for item in found}
     return f" Up to {' and '.join(floors.values())} more do not count." if floors else ""

@@ -74,7 +74,7 @@ class _Namer:
             self._any_call.add(function.address)
         name = self.numbers.get(constant(number) or 0, "")
         place = SLEEPERS.get(name)
-        # If the time is not its own argument, the function is not one of the C library.
+        # A function of the C library passes one of its arguments on as the time.
         if name and (place is None or _is_argument(given[place], place)):
             self._name(function, name)
         elif name == "nanosleep" and _is_argument(given[0], SLEEPERS["clock_nanosleep"]):
