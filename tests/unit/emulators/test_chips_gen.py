@@ -62,7 +62,7 @@ def assert_refused(tmp_path: Path, name: str, old: str, new: str, words: tuple[s
         ("page_bytes = 256", "page_bytes = 300", ("page_bytes: is 300", "power of two")),
         ("typ_us = 640", 'typ_us = "fast"', ("page_program.typ_us", "number of microseconds")),
         ("typ_us = 640", "typ_us = 6400", ("typ_us: is above max_us", "datasheet again")),
-        ("rdid = [0x20, 0x20, 0x14]", "rdid = [0x20]", ("id.rdid", "a list of 3 bytes")),
+        ("rdid = [0x20, 0x20, 0x14]", "rdid = [0x20]", ("id.rdid", "a list of 3 to 6 bytes")),
         ("opcode = 0xD8", "opcode = 0xD9", ("erase[0].opcode", "0xD8")),
         ("opcode = 0xD8", "opcode = [0xD8, 0xD9]", ("erase[0].opcode", "0xD9")),
         ("opcode = 0xD8", "opcode = []", ("erase[0].opcode: is list", "a whole number")),
