@@ -155,7 +155,7 @@ const struct json_line *record_leave(struct json_line *line, const struct moment
 /* Writes that the end of the call was not seen, and that another call has its place now. */
 const struct json_line *record_abandon(struct json_line *line, uint64_t call);
 
-/* Writes that @calls calls, or more if the file is full, were not recorded for lack of room. */
+/* Writes that @calls calls or more were not recorded for lack of room. */
 const struct json_line *record_lost(struct json_line *line, uint64_t calls);
 
 /*

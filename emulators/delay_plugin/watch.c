@@ -285,14 +285,17 @@ static const struct request_mark *find_mark(
 	return mark;
 }
 
-static void note_loaded(struct watch *watch, unsigned int function, uint64_t entry)
+/* Returns false if there is no room. */
+static bool note_loaded(struct watch *watch, unsigned int function, uint64_t entry)
 {
 	for (size_t i = 0; i < watch->loaded_count; i++) {
 		if (watch->loaded[i].function == function && watch->loaded[i].entry == entry)
-			return;
+			return true;
 	}
-	if (watch->loaded_count < WATCH_LOADED_MAX)
-		watch->loaded[watch->loaded_count++] = (struct loaded){function, entry};
+	if (watch->loaded_count == WATCH_LOADED_MAX)
+		return false;
+	watch->loaded[watch->loaded_count++] = (struct loaded){function, entry};
+	return true;
 }
 
 static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uint64_t address)
@@ -300,10 +303,15 @@ static void look_at_begin(struct watch *watch, struct qemu_plugin_tb *block, uin
 	const struct request_mark *entry = find_mark(watch, REQUEST_ENTRY, address);
 	size_t insns = qemu_plugin_tb_n_insns(block);
 	struct watchpoint *watchpoint;
+	struct json_line line;
 
 	if (!entry)
 		return;
-	note_loaded(watch, entry->function, address);
+	if (!note_loaded(watch, entry->function, address)) {
+		/* This is the call for which the block is translated; later ones are lost, too. */
+		write_line(watch, record_lost(&line, ++watch->calls.lost));
+		return;
+	}
 	watchpoint = new_watchpoint(watch, entry->function, address, insns);
 	qemu_plugin_register_vcpu_tb_exec_cb(block, on_call, QEMU_PLUGIN_CB_R_REGS, watchpoint);
 	if (insns > 1)

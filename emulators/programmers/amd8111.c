@@ -92,6 +92,8 @@ static const struct front_window windows[] = {
 
 const struct front amd8111_front = {
 	.name = "amd8111",
+	.memory_buses =
+		1u << PARALLEL_BUS_PARALLEL | 1u << PARALLEL_BUS_LPC | 1u << PARALLEL_BUS_FWH,
 	.windows = windows,
 	.window_count = sizeof(windows) / sizeof(windows[0]),
 };

@@ -22,6 +22,13 @@ const struct front *front_find(const char *name)
 	return NULL;
 }
 
+bool front_reaches(const struct front *front, const struct part *part)
+{
+	if (!part->parallel)
+		return front->memory_buses == 0;
+	return front->memory_buses >> part->parallel->bus & 1;
+}
+
 uint64_t front_next_ns(uint64_t free_ns, const struct bus *bus, uint64_t now_ns)
 {
 	return front_later(free_ns, front_later(now_ns, bus ? bus->last_ns : 0));

@@ -93,6 +93,7 @@ struct front_usb {
 
 struct front {
 	const char *name;
+	unsigned int memory_buses; /* those of its parts: a bit for each PARALLEL_BUS_...; 0: SPI */
 	const struct front_window *windows;
 	size_t window_count;
 	const struct front_usb *usb; /* NULL: it is not a USB device */
@@ -108,6 +109,9 @@ extern const struct front nicintel_spi_front;
 
 /* Returns NULL if no front has that name. */
 const struct front *front_find(const char *name);
+
+/* Returns true if the front has the bus of that part. */
+bool front_reaches(const struct front *front, const struct part *part);
 
 /* Returns the later of two times. */
 static inline uint64_t front_later(uint64_t a_ns, uint64_t b_ns)

@@ -33,6 +33,7 @@ static const struct front_window windows[] = {
 
 const struct front nicintel_front = {
 	.name = "nicintel",
+	.memory_buses = 1u << PARALLEL_BUS_PARALLEL,
 	.windows = windows,
 	.window_count = sizeof(windows) / sizeof(windows[0]),
 };

@@ -232,6 +232,7 @@ static int set_up(struct plugin *self, int argc, char **argv)
 		complain("this QEMU has no", missing);
 		return complain("it needs", QEMU_NEEDED);
 	}
+	self->session.front = self->front;
 	self->session.settings_path = self->options.settings;
 	self->events = (struct qemu_events){
 		.machine_done = on_machine_done,

@@ -127,14 +127,24 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static int read_settings(const char *path, char **text, struct settings *settings)
+static int check_bus(const struct front *front, const struct settings *settings, char *error)
+{
+	const struct part *part = settings->bus.part;
+
+	if (!part || front_reaches(front, part))
+		return 0;
+	return refuse(error, "this programmer does not have the bus of that part", part->name);
+}
+
+static int read_settings(
+	const char *path, const struct front *front, char **text, struct settings *settings)
 {
 	char error[SETTINGS_ERROR_BYTES];
 
 	*text = read_text(path);
 	if (!*text)
 		return complain("cannot read", path, -errno);
-	if (settings_parse(*text, settings, error) == 0)
+	if (settings_parse(*text, settings, error) == 0 && check_bus(front, settings, error) == 0)
 		return 0;
 	fprintf(stderr, "chip plugin: %s: %s\n", path, error);
 	free(*text);
@@ -176,7 +186,7 @@ static int take_settings(struct session *session)
 {
 	struct settings settings = {0};
 	char *text = NULL;
-	int ret = read_settings(session->settings_path, &text, &settings);
+	int ret = read_settings(session->settings_path, session->front, &text, &settings);
 
 	if (ret < 0)
 		return ret;

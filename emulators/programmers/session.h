@@ -7,7 +7,7 @@
 #ifndef EMULATORS_PROGRAMMERS_SESSION_H
 #define EMULATORS_PROGRAMMERS_SESSION_H
 
-#include "bus.h"
+#include "front.h"
 
 /*
  * The settings of the chip in QEMU: lines KEY=VALUE, made by the rig for each cell
@@ -32,6 +32,7 @@ struct settings {
 int settings_parse(char *text, struct settings *settings, char *error);
 
 struct session {
+	const struct front *front;
 	const char *settings_path;
 	struct settings settings;
 	char *text; /* the text that the settings point into */

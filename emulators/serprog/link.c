@@ -111,12 +111,16 @@ static bool is_scripted(const struct link *link)
 	return link->clock->source == CLOCK_SOURCE_SCRIPTED;
 }
 
+/* If a client cannot be turned away, it waits, like all later ones. */
 static void turn_away(struct link *link)
 {
 	struct event event = {.kind = EVENT_REFUSED, .read_ns = clock_now_ns(link->clock)};
+	int ret = listener_turn_away(link->refusing);
 
-	if (listener_turn_away(link->refusing))
+	if (ret == 0)
 		events_append(link->events, &event);
+	else if (ret != -EAGAIN)
+		link->refusing = NULL;
 }
 
 /*
@@ -136,8 +140,10 @@ static enum link_status wait_for(struct link *link, short events, int timeout_ms
 
 		if (ready < 0 && errno != EINTR)
 			return LINK_CLOSED;
-		if (ready > 0 && fds[2].revents)
+		if (ready > 0 && fds[2].revents) {
 			turn_away(link);
+			fds[2].fd = link->refusing ? fds[2].fd : -1;
+		}
 		link->overslept = !fds[0].revents && !fds[1].revents;
 	} while (link->overslept && timeout_ms < 0);
 	return fds[1].revents ? LINK_STOPPED : LINK_REQUEST;

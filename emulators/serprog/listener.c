@@ -290,14 +290,15 @@ int listener_accept(struct listener *listener, int signal_fd, struct clock *cloc
 	}
 }
 
-bool listener_turn_away(struct listener *listener)
+int listener_turn_away(struct listener *listener)
 {
 	int fd = -1;
+	int ret = listener->kind == LISTENER_PTY ? -ENOTSUP : accept_socket(listener, &fd);
 
-	if (listener->kind == LISTENER_PTY || accept_socket(listener, &fd) < 0)
-		return false;
+	if (ret < 0)
+		return ret;
 	close(fd);
 	fprintf(stderr, "serprog-emu: a second client was turned away: one is connected; "
 			"--second-client wait lets it wait\n");
-	return true;
+	return 0;
 }

@@ -62,7 +62,10 @@ void listener_close(struct listener *listener);
 int listener_accept(struct listener *listener, int signal_fd, struct clock *clock,
 	int *connection_fd, uint64_t *empty_ns);
 
-/* Accepts a further client, closes its connection and reports that. Returns true if it did. */
-bool listener_turn_away(struct listener *listener);
+/*
+ * Accepts a further client, closes its connection and reports that. Returns -EAGAIN if no client is
+ * there, or another negative errno if it stays there, such as -EMFILE.
+ */
+int listener_turn_away(struct listener *listener);
 
 #endif

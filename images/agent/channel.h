@@ -11,7 +11,8 @@
  *                    accepted   the emulator has accepted the subject, but does not serve it yet
  *   released                    the hazards that depend on this have run: serve it
  *                       alone   the emulator disconnected the subject: end it, if it still runs
- *   ended                       the subject has ended; the host may ask for the time again
+ *   ended                       the subject has ended, or did not start, and the agent reports
+ *                               why; the host may ask for the time again
  *                      finish   leave the results, and stop
  */
 #ifndef AGENT_CHANNEL_H

@@ -98,18 +98,33 @@ static int accompany(int channel, struct hazards *hazards, pid_t subject, uint64
 	return 0;
 }
 
+/* Returns 0, also if the subject did not start, or a negative errno if the host was lost. */
 static int run_subject(int channel, struct hazards *hazards)
 {
 	uint64_t deadline_ns = hypercall_virtual_ns() + hazards->spec->deadline_ms * NS_PER_MS;
 	pid_t subject;
 	int error = cell_start_subject(hazards, &subject);
 
-	if (!error)
-		error = channel_say(channel, "started");
+	if (report_failure(hazards->report, "the subject did not start", error) < 0)
+		return 0;
+	error = channel_say(channel, "started");
 	if (!error)
 		error = accompany(channel, hazards, subject, &deadline_ns);
 	if (!error)
 		cell_end_subject(hazards, deadline_ns);
+	return error;
+}
+
+/* Returns as run_subject() does. */
+static int run_with_hazards(int channel, struct report *report, const struct spec *spec)
+{
+	struct hazards hazards;
+	int error = 0;
+
+	process_sleep_ms(spec->settle_ms);
+	if (hazards_begin(&hazards, spec, report, NO_PROCESS) == 0)
+		error = run_subject(channel, &hazards);
+	hazards_end(&hazards);
 	return error;
 }
 
@@ -135,34 +150,26 @@ static int rehearse(const struct spec *spec)
 	return error;
 }
 
-/* Writes failures to the report. */
+/*
+ * Writes failures to the report. A cell that cannot run has the same conversation as others, so
+ * that the host reads the report at once.
+ */
 static void run_cell(
 	const struct window *window, int channel, struct report *report, struct spec *spec)
 {
-	struct hazards hazards;
-	int error;
+	bool can_run = cell_take_in(window, report, spec) == 0 &&
+		       report_failure(report, "the rehearsal did not start", rehearse(spec)) == 0;
+	int error = channel_say(channel, "ready");
 
-	if (cell_take_in(window, report, spec) < 0)
-		return;
-	error = rehearse(spec);
-	if (!error)
-		error = channel_say(channel, "ready");
 	if (!error)
 		error = channel_await(channel, "go");
-	if (!error) {
-		process_sleep_ms(spec->settle_ms);
-		if (hazards_begin(&hazards, spec, report, NO_PROCESS) < 0) {
-			hazards_end(&hazards);
-			return;
-		}
-		error = run_subject(channel, &hazards);
-		hazards_end(&hazards);
-	}
+	if (!error && can_run)
+		error = run_with_hazards(channel, report, spec);
 	if (!error)
 		error = channel_say(channel, "ended");
 	if (!error)
 		error = channel_await(channel, "finish");
-	report_failure(report, "the host or the subject was lost", error);
+	report_failure(report, "the host was lost", error);
 }
 
 int main(void)

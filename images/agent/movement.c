@@ -63,8 +63,27 @@ static int move_process(pid_t pid, unsigned int core)
 	return error;
 }
 
+static int switch_core(unsigned int core, const char *on)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", core);
+	return guest_write_text(path, on);
+}
+
+static void give_core_back(struct movement *movement)
+{
+	if (movement->gone)
+		report_unless_gone(
+			movement, "a core did not come back", switch_core(movement->gone, "1"));
+	movement->gone = 0;
+}
+
 static void move_to(struct movement *movement, unsigned int core)
 {
+	/* The kernel moves no task to an offline core. */
+	if (core == movement->gone)
+		give_core_back(movement);
 	report_unless_gone(
 		movement, "the subject cannot be moved", move_process(movement->subject, core));
 	movement->core = core;
@@ -88,22 +107,6 @@ static void migrate(struct movement *movement)
 		move_to(movement, (movement->core + step) % movement->cores);
 	}
 	movement->migrate.count++;
-}
-
-static int switch_core(unsigned int core, const char *on)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", core);
-	return guest_write_text(path, on);
-}
-
-static void give_core_back(struct movement *movement)
-{
-	if (movement->gone)
-		report_unless_gone(
-			movement, "a core did not come back", switch_core(movement->gone, "1"));
-	movement->gone = 0;
 }
 
 /* Takes a random core offline, but never the first; the next call brings it back online. */

@@ -16,6 +16,7 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
+#define KERNEL_RECORD_BYTES 8192 /* CONSOLE_EXT_LOG_MAX of Linux 6.1 */
 /* The kernel logs this at level `info` if a program executes an instruction that the CPU lacks. */
 #define NO_INSTRUCTION "trap invalid opcode"
 
@@ -147,7 +148,7 @@ static void report_kernel_message(struct report *report, long level, const char 
 
 void report_kernel_log(struct report *report)
 {
-	char record[4096];
+	char record[KERNEL_RECORD_BYTES];
 	ssize_t bytes;
 
 	while (report->kernel_log >= 0 &&

@@ -98,6 +98,14 @@ static int copy_file(const char *from, const char *to)
 	return ret;
 }
 
+/* Writes the path of a file, whose name has @length characters. Returns 0 or -ENAMETOOLONG. */
+static int write_path(char *path, const char *folder, const char *name, int length)
+{
+	int bytes = snprintf(path, PATH_BYTES, "%s/%.*s", folder, length, name);
+
+	return bytes < PATH_BYTES ? 0 : -ENAMETOOLONG;
+}
+
 /*
  * Copies the files with the given @names, separated by commas, from one folder to another, and
  * omits those that copy_file() does not copy. Returns 0 or a negative errno.
@@ -110,9 +118,11 @@ static int files_copy(const char *from, const char *to, const char *names)
 	while (ret == 0 && *names) {
 		int length = (int)strcspn(names, ",");
 
-		snprintf(source, sizeof(source), "%s/%.*s", from, length, names);
-		snprintf(target, sizeof(target), "%s/%.*s", to, length, names);
-		ret = copy_file(source, target);
+		ret = write_path(source, from, names, length);
+		if (ret == 0)
+			ret = write_path(target, to, names, length);
+		if (ret == 0)
+			ret = copy_file(source, target);
 		names += length + (names[length] == ',');
 	}
 	return ret;
@@ -200,8 +210,7 @@ static int lower(int resource, uint64_t most)
 static int be_ended_first(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	bool written = fd >= 0 && write(fd, "1000", 4) == 4;
-	int error = written ? 0 : -errno;
+	int error = fd < 0 ? -errno : write_all(fd, "1000", 4);
 
 	if (fd >= 0)
 		close(fd);
@@ -287,16 +296,18 @@ static void become(int fd, const struct limits *limits, char *const words[])
 	_exit(127);
 }
 
-/* Waits for the subject. Also reaps orphans, which become children of process 1. */
-static int await(pid_t subject, struct rusage *usage)
+/*
+ * Waits for the subject. Also reaps orphans, which become children of process 1. Returns 0 or a
+ * negative errno.
+ */
+static int await(pid_t subject, int *status, struct rusage *usage)
 {
-	int status;
 	pid_t pid;
 
 	do
-		pid = wait4(-1, &status, 0, usage);
+		pid = wait4(-1, status, 0, usage);
 	while (pid != subject && (pid >= 0 || errno == EINTR));
-	return pid == subject ? status : -1;
+	return pid == subject ? 0 : -errno;
 }
 
 static unsigned int end_the_rest(void)
@@ -386,9 +397,10 @@ static int run(int fd, const struct limits *limits, char *words[])
 		return ret < 0 ? ret : -errno;
 	if (subject == 0)
 		become(fd, limits, words + FILES_WORDS);
-	status = await(subject, &usage);
+	ret = await(subject, &status, &usage);
 	left = end_the_rest();
-	ret = files_copy(own, kept, names);
+	if (ret == 0)
+		ret = files_copy(own, kept, names);
 	if (ret == 0)
 		report(fd, status, &usage, left);
 	return ret;

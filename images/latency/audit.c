@@ -57,13 +57,16 @@ static int64_t median_cost_ps(void (*batch)(int64_t *))
 	return statistics.quantile_ns[50];
 }
 
-/* Returns the smallest difference above 0 between two successive readings of the clock. */
+/*
+ * Returns the smallest difference above 0 between two successive readings of the clock. A coarse
+ * clock may need more readings than usual until it steps.
+ */
 static int64_t step_ns(void)
 {
 	int64_t least_ns = INT64_MAX;
 	int64_t before_ns = clock_now_ns();
 
-	for (size_t i = 0; i < (size_t)BATCHES * READS; i++) {
+	for (size_t i = 0; i < (size_t)BATCHES * READS || least_ns == INT64_MAX; i++) {
 		const int64_t now_ns = clock_now_ns();
 
 		if (now_ns > before_ns && now_ns - before_ns < least_ns)

@@ -21,7 +21,9 @@ from delayrig.base.bubblewrap import missing_confinement
 from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
+from delayrig.lanes.host.children import ChildSettings
 from delayrig.lanes.host.sandbox import Sandbox, box_words
+from delayrig.lanes.host.subject import BoxedSubject, SubjectLostError
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Verdict
 from delayrig.run.runner import run_request
@@ -35,6 +37,7 @@ from tests.rig.test_host_lane import Silent, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
 EXIT_LIMIT_S = 20
+PATH_BYTES = 4096
 
 
 def may_raise_limits() -> bool:
@@ -157,20 +160,43 @@ def test_hostile_subject_is_refused_each_attempt_and_does_not_pass(
     assert left_running(tmp_path) == []
 
 
+def words_of_sleep(paths: Paths, own: Path) -> list[str]:
+    """Returns the command line of a sandbox that is prepared for a program that sleeps."""
+    box = Sandbox(
+        confine=paths.confine_program,
+        readable=[],
+        own=own,
+        kept=[],
+        file_bytes_max=1 << 20,
+    )
+    return [*box_words(box), "/bin/sleep", "1000"]
+
+
 @pytest.mark.bounds(kills=(40, 200))
 def test_session_that_is_killed_while_its_sandbox_starts_leaves_no_process(
     paths: Paths, tmp_path: Path, bound: Bound
 ) -> None:
-    box = Sandbox(
-        confine=paths.confine_program,
-        readable=[],
-        own=tmp_path / "own",
-        kept=[],
-        file_bytes_max=1 << 20,
-    )
-    words = [str(bound("kills")), *box_words(box), "/bin/sleep", "1000"]
+    words = [str(bound("kills")), *words_of_sleep(paths, tmp_path / "own")]
     subprocess.run([sys.executable, "-c", KILLED_SESSIONS, *words], check=True)
     assert left_running(tmp_path, EXIT_LIMIT_S) == []
+
+
+def test_subject_whose_end_is_not_known_is_lost(paths: Paths, tmp_path: Path) -> None:
+    words = words_of_sleep(paths, tmp_path / "own")
+    # The kernel then reaps the children of `rig-confine`, which waits for one in vain.
+    words[words.index("--") + 1 : words.index("--") + 1] = ["env", "--ignore-signal=CHLD"]
+    subject = BoxedSubject(words, ChildSettings(file_bytes_max=1 << 20), sys.stderr.fileno())
+    subject.go()
+    with pytest.raises(SubjectLostError, match="sandbox was lost"):
+        subject.end()
+
+
+def test_path_that_is_too_long_is_an_error(paths: Paths, tmp_path: Path) -> None:
+    words = words_of_sleep(paths, tmp_path / "own")
+    kept = words.index("/bin/sleep") - 2
+    words[kept : kept + 2] = [f"/{'./' * PATH_BYTES}", "name"]
+    with pytest.raises(SubjectLostError, match="sandbox did not start"):
+        BoxedSubject(words, ChildSettings(file_bytes_max=1 << 20), sys.stderr.fileno())
 
 
 def numbers_of_calls() -> dict[str, int]:

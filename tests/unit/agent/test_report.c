@@ -160,6 +160,21 @@ static void kernel_record_without_a_text_is_ignored(struct bench *bench)
 	assert_text(bench, "");
 }
 
+/* The kernel refuses to give a record to a reader whose buffer is too small, and skips it. */
+static void longest_record_of_the_kernel_is_whole(struct bench *bench)
+{
+	char record[8192] = "4,1,10,-;";
+	size_t begin = strlen(record);
+
+	memset(record + begin, 'x', sizeof(record) - 1 - begin);
+	record[sizeof(record) - 1] = '\0';
+	send_kernel_record(bench, record);
+	clock_shows(0, 1);
+	report_kernel_log(&bench->report);
+	fflush(bench->report.lines);
+	assert_non_null(strstr(bench->report.text, record + begin));
+}
+
 static void guest_without_a_kernel_log_reports_no_message(struct bench *bench)
 {
 	int kernel_log = bench->report.kernel_log;
@@ -194,6 +209,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(bench, clock_rate_brackets_the_advance_of_the_raw_counter),
 	CASE_ON(bench, kernel_warnings_errors_and_invalid_instructions_are_reported),
 	CASE_ON(bench, kernel_record_without_a_text_is_ignored),
+	CASE_ON(bench, longest_record_of_the_kernel_is_whole),
 	CASE_ON(bench, guest_without_a_kernel_log_reports_no_message),
 	CASE_ON(bench, guest_is_reported_in_one_line_with_the_schema_first),
 };

@@ -354,6 +354,42 @@ static bool would_wake(const struct fixture *fixture)
 	return poll(&fds, 1, 0) == 1;
 }
 
+/* Starts a client that sends a request when the link sleeps. */
+static void send_later(const struct fixture *fixture)
+{
+	const pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return;
+	pause_for(20 * NS_PER_MS);
+	client_sends(fixture, "\x00", 1);
+	_exit(0);
+}
+
+/* The second client stays at the listener, so it must not end the link's sleeps. */
+static void client_that_cannot_be_turned_away_waits(struct fixture *fixture)
+{
+	static const enum listener_kind kinds[] = {LISTENER_UNIX, LISTENER_PTY};
+	int ends[2]; /* readable, but nobody can accept a client there */
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(write(ends[1], "", 1), 1);
+	let_it_sleep(fixture);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct listener listener = {.kind = kinds[i], .fd = ends[0]};
+
+		fixture->link.refusing = &listener;
+		send_later(fixture);
+		assert_int_equal(next(fixture), LINK_REQUEST);
+		assert_null(fixture->link.refusing);
+		wait(NULL);
+	}
+	assert_int_equal(fixture->events.count, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 #define TRANSFER "\x01\x00\x00\x01\x00\x00\x05"
 #define TRANSFER_BYTES 7
 
@@ -639,6 +675,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, held_reply_leaves_before_a_wait_that_only_a_signal_ends),
 	CASE_ON(fixture, reply_too_long_to_hold_is_sent_after_those_held),
 	CASE_ON(fixture, wait_on_a_scripted_clock_ends_at_its_deadline),
+	CASE_ON(fixture, client_that_cannot_be_turned_away_waits),
 	CASE_ON(fixture, no_read_is_tried_after_a_transfer_if_a_wake_up_suffices),
 	CASE_ON(fixture, read_is_tried_after_a_transfer_unless_a_wake_up_suffices),
 	CASE_ON(fixture, separate_opcode_does_not_wake_a_link_that_expects_it),

@@ -32,6 +32,7 @@ static void set_up(struct fixture *fixture)
 	folder_file(&fixture->folder, "settings", fixture->settings);
 	folder_write(&fixture->folder, "before", "flash");
 	write_settings(fixture, 1);
+	fixture->session.front = &nicintel_front;
 	fixture->session.settings_path = fixture->settings;
 }
 
@@ -132,6 +133,13 @@ static void bad_settings_and_missing_content_are_refused(struct fixture *fixture
 	assert_int_equal(session_resume(&fixture->session, 1000), -ENOENT);
 }
 
+static void part_of_a_bus_that_the_programmer_does_not_have_is_refused(struct fixture *fixture)
+{
+	fixture->session.front = &ich9_front;
+	assert_int_equal(session_resume(&fixture->session, 1000), -EINVAL);
+	assert_null(session_bus(&fixture->session));
+}
+
 static void settings_that_are_a_folder_are_refused(struct fixture *fixture)
 {
 	fixture->session.settings_path = fixture->folder.path;
@@ -145,6 +153,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_ON(fixture, next_cell_gets_a_new_chip_and_may_start_earlier),
 	CASE_ON(fixture, without_settings_there_is_no_chip),
 	CASE_ON(fixture, bad_settings_and_missing_content_are_refused),
+	CASE_ON(fixture, part_of_a_bus_that_the_programmer_does_not_have_is_refused),
 	CASE_ON(fixture, settings_that_are_a_folder_are_refused),
 };
 
