@@ -20,7 +20,7 @@ static struct call *find(struct calls *calls, const struct place *place, unsigne
 }
 
 /* Removes the call, keeps the others in the order in which they began, and returns its number. */
-static uint64_t close(struct calls *calls, struct call *call)
+static uint64_t remove_call(struct calls *calls, struct call *call)
 {
 	uint64_t number = call->number;
 	size_t after = (size_t)(&calls->open[calls->count] - call) - 1;
@@ -62,7 +62,7 @@ int calls_enter(struct calls *calls, const struct place *place, unsigned int fun
 		return 0;
 	}
 	if (known)
-		entered->abandoned = close(calls, known);
+		entered->abandoned = remove_call(calls, known);
 	if (calls->count == CALLS_OPEN_MAX) {
 		calls->lost++;
 		return -ENOSPC;
@@ -89,7 +89,7 @@ uint64_t calls_return(struct calls *calls, const struct place *place, unsigned i
 {
 	struct call *known = find(calls, place, function);
 
-	return known ? close(calls, known) : 0;
+	return known ? remove_call(calls, known) : 0;
 }
 
 size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t site,
@@ -101,7 +101,7 @@ size_t calls_arrive(struct calls *calls, const struct place *place, uint64_t sit
 		struct call *call = &calls->open[i];
 
 		if (call->site == site && place_equal(&call->place, place))
-			numbers[count++] = close(calls, call);
+			numbers[count++] = remove_call(calls, call);
 	}
 	return count;
 }

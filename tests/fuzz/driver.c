@@ -192,8 +192,10 @@ static void read_file(struct corpus *corpus, const char *path)
 	uint8_t bytes[INPUT_BYTES_MAX];
 	FILE *file = fopen(path, "rb");
 
-	if (!file)
-		return;
+	if (!file) {
+		fprintf(stderr, "fuzz: %s: %s\n", path, strerror(errno));
+		exit(EXIT_FAILURE);
+	}
 	add_input(corpus, bytes, fread(bytes, 1, sizeof(bytes), file));
 	fclose(file);
 }

@@ -121,11 +121,10 @@ def _read_dataflash(top: Table, _size_bytes: int, sources: Sources) -> dict[str,
 
 
 def _read_nor(top: Table, size_bytes: int, sources: Sources) -> dict[str, Fields]:
-    for key in ("size_bytes", "page_bytes"):
-        value = top.integer(key, low=1, high=SIZE_BYTES_MAX)
+    for key, high in (("size_bytes", SIZE_BYTES_MAX), ("page_bytes", NOR_PAGE_BYTES_MAX)):
+        value = top.integer(key, low=1, high=high)
         if not is_power_of_two(value):
             raise top.error(key, f"is {value}", remedy="write a power of two")
-    top.integer("page_bytes", low=1, high=NOR_PAGE_BYTES_MAX)
     fields = {**_identity(top, sources), **_features(top), **_registers(top, size_bytes, sources)}
     if "early_wel" in top.values:
         fields |= _early_wel(top.table("early_wel"), sources)

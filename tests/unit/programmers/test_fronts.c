@@ -150,19 +150,27 @@ static bool run_front(struct bench *bench)
 	return !part || put_on_bus(bench, part, records_max);
 }
 
+/* Reads WINDOW; returns NULL if there is none of that number. */
+static const struct front_window *take_window(const struct bench *bench)
+{
+	uint64_t number;
+
+	if (!take_number(&number) || number >= bench->front->window_count)
+		return NULL;
+	return &bench->front->windows[number];
+}
+
 /* Reads WINDOW PLACE SIZE. */
 static const struct front_window *take_access(struct bench *bench, struct front_access *access)
 {
-	uint64_t window;
+	const struct front_window *window = take_window(bench);
 	uint64_t size;
 	char *place;
 	char *colon;
 
 	*access = (struct front_access){.now_ns = bench->now_ns};
-	if (!take_number(&window) || window >= bench->front->window_count)
-		return NULL;
 	place = next_word();
-	if (!place || !take_number(&size))
+	if (!window || !place || !take_number(&size))
 		return NULL;
 	colon = strchr(place, ':');
 	if (colon) {
@@ -172,7 +180,7 @@ static const struct front_window *take_access(struct bench *bench, struct front_
 	}
 	access->offset = value_of(bench, place);
 	access->size_bytes = (unsigned int)size;
-	return &bench->front->windows[window];
+	return window;
 }
 
 static bool run_write(struct bench *bench)
@@ -202,33 +210,32 @@ static bool run_read(struct bench *bench)
 
 static bool run_writes(struct bench *bench)
 {
+	const struct front_window *window = take_window(bench);
 	struct front_access access = {.size_bytes = 1};
 	struct transfer transfer;
-	uint64_t window;
 
-	if (!take_number(&window) || !take_value(bench, &access.offset) ||
-		!take_transfer(&transfer))
+	if (!window || !take_value(bench, &access.offset) || !take_transfer(&transfer))
 		return false;
 	for (size_t i = 0; i < transfer.len; i++, access.offset++) {
 		access.now_ns = bench->now_ns++;
-		bench->front->windows[window].write(bench->bus_or_none, &access, transfer.bytes[i]);
+		window->write(bench->bus_or_none, &access, transfer.bytes[i]);
 	}
 	return true;
 }
 
 static bool run_reads(struct bench *bench)
 {
+	const struct front_window *window = take_window(bench);
 	struct front_access access = {.size_bytes = 1};
 	uint8_t bytes[DIALOGUE_BYTES_MAX];
-	uint64_t window;
 	uint64_t len;
 
-	if (!take_number(&window) || !take_value(bench, &access.offset) || !take_number(&len) ||
+	if (!window || !take_value(bench, &access.offset) || !take_number(&len) ||
 		len > sizeof(bytes))
 		return false;
 	for (uint64_t i = 0; i < len; i++, access.offset++) {
 		access.now_ns = bench->now_ns++;
-		bytes[i] = (uint8_t)bench->front->windows[window].read(bench->bus_or_none, &access);
+		bytes[i] = (uint8_t)window->read(bench->bus_or_none, &access);
 	}
 	put_bytes(&bench->dialogue, bytes, len);
 	return true;
@@ -236,12 +243,10 @@ static bool run_reads(struct bench *bench)
 
 static bool run_window(struct bench *bench)
 {
-	const struct front_window *window;
-	uint64_t index;
+	const struct front_window *window = take_window(bench);
 
-	if (!take_number(&index) || index >= bench->front->window_count)
+	if (!window)
 		return false;
-	window = &bench->front->windows[index];
 	put(&bench->dialogue, "%llx bytes, %u at a time, %s",
 		(unsigned long long)window->size_bytes, window->access_bytes_max,
 		!window->is_shown || window->is_shown(bench->bus_or_none) ? "shown" : "hidden");
