@@ -23,8 +23,8 @@ from delayrig.features.latency.program_output import (
     reading_of,
     timers_of,
 )
-from delayrig.features.latency.result import Kind, Section, Series, Ticks
-from delayrig.features.latency.rows import KEYS, read_proposal
+from delayrig.features.latency.result import TESTS, Kind, Section, Series, Ticks
+from delayrig.features.latency.rows import read_proposal
 from delayrig.features.latency.series_plan import (
     GUEST_INSTRUCTIONS,
     QUICK,
@@ -49,9 +49,9 @@ from tests.rig.measured import (
 )
 from tests.rig.reported import shown
 
-HOST = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0,))
+HOST = PlaceFacts(name="host", lane="host", arch="x86_64", cpus=(0,))
 GUEST = PlaceFacts(
-    name="g", lane="virtual", arch="x86_64", mips=1000, cpus=(0,), usual_slack_ns=50 * US
+    name="g", lane="virtual", arch="x86_64", core_mips=(1000,), cpus=(0,), usual_slack_ns=50 * US
 )
 NEW_KERNEL = """\
 cpu: 0
@@ -76,7 +76,7 @@ def test_guest_is_parsed_from_its_name() -> None:
     guest = parse_guest("x86_64/62/2c/nohz_full=1")
     assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
     assert guest.shape.kernel_words == ("nohz_full=1",)
-    assert guest.first_cpu == 1
+    assert guest.measured_cpus(all_cores=False, core=None) == (1,)
     assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
     assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
     assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)
@@ -131,7 +131,7 @@ def series_of(section: Section, facts: PlaceFacts, extent: Extent = USUAL) -> li
 def test_table_has_the_proposals_waits_for_each_policy_load_and_core() -> None:
     table = series_of(Section.TABLE, HOST)
     assert {series.count for series in table} == {16_384}
-    assert {(series.wait, series.request_ns) for series in table} == set(KEYS)
+    assert {(series.wait, series.request_ns) for series in table} == set(TESTS)
     assert {(series.policy, series.load) for series in table} == {
         (policy, load) for policy in ("normal", "SCHED_FIFO") for load in ("idle", "loaded")
     }
@@ -220,8 +220,8 @@ def test_proposals_figures_are_complete_and_in_order() -> None:
     proposal = read_proposal()
     assert [machine.name for machine in proposal.machine] == ["AMD", "MT8173", "APL", "Xeon", "MTL"]
     for machine in proposal.machine:
-        assert set(machine.normal) == set(KEYS.values())
-        assert set(machine.fifo) == {"nanosleep_1us", "nanosleep_100us"}
+        assert set(machine.normal) == set(TESTS.values())
+        assert set(machine.fifo) == {"nanosleep 1u", "nanosleep 100u"}
         for mean, least, most in [*machine.normal.values(), *machine.fifo.values()]:
             assert least <= mean <= most
 

@@ -166,7 +166,7 @@ def _own_bars(machines: Machines) -> Iterable[Bar]:
 def _their_bars() -> Iterable[Bar]:
     for theirs in read_proposal().machine:
         for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
-            yield (f"{theirs.name}, {policy}", *figures["nanosleep_100us"], Colour.REST)
+            yield (f"{theirs.name}, {policy}", *figures["nanosleep 100u"], Colour.REST)
 
 
 def growth_chart(machine: MachineReport) -> Chart | None:

@@ -14,11 +14,9 @@ import msgspec
 
 from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.features.latency.place import Line
-from delayrig.features.latency.result import Cyclic, Reading, Series, Statistics, Ticks, Timers
+from delayrig.features.latency.result import Cyclic, Reading, Series, Ticks, Timers
 
 LINES_SCHEMA = 1
-COUNTS = ("early", "overruns", "cpu_ns", "voluntary_switches", "involuntary_switches")
-PACE = ("windows", "windows_not_kept")
 PROGRAM = "cyclictest"
 PACKAGE = "rt-tests"
 PRIORITY = 99
@@ -54,26 +52,13 @@ def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
 
 
 def reading_of(series: Series, line: Line) -> Reading:
-    if "refused" in line:
-        return Reading(series=series, refused=line["refused"], why=line["why"])
-    statistics = msgspec.convert(line, Statistics) if "quantiles_ns" in line else None
-    return Reading(
-        series=series,
-        statistics=statistics,
-        elapsed_ns=line.get("elapsed_ns", []),
-        **{key: line.get(key, 0) for key in (*COUNTS, *PACE)},
-    )
+    statistics = line if "quantiles_ns" in line else None
+    return msgspec.convert({**line, "series": series, "statistics": statistics}, Reading)
 
 
 def ticks_of(span_ns: int, line: Line) -> Ticks | None:
     """Returns the interrupts of the line; None if the kernel does not count them."""
-    if "refused" in line:
-        return None
-    return Ticks(
-        span_ns=span_ns,
-        idle_interrupts=line["idle_interrupts"],
-        busy_interrupts=line["busy_interrupts"],
-    )
+    return None if "refused" in line else msgspec.convert({**line, "span_ns": span_ns}, Ticks)
 
 
 def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:

@@ -12,6 +12,18 @@ from delayrig.model.lane import LaneName
 SCHEMA = 1
 FILE_NAME = "latency.json"
 PAGE_NAME = "latency.html"
+WORD_KEYS = (
+    *("wait", "request_ns", "from_ns", "to_ns", "step_ns", "count", "limit_ms", "slack_ns"),
+    *("fifo", "eaters", "cpu", "hold_us"),
+)
+"""The fields of a series that the measuring program takes."""
+TESTS = {
+    ("nop", 0): "nop",
+    ("sched_yield", 0): "sched_yield",
+    ("nanosleep", 1_000): "nanosleep 1u",
+    ("nanosleep", 100_000): "nanosleep 100u",
+}
+"""The name of each test of the proposal's table, by wait and length in ns."""
 
 
 class Kind(StrEnum):
@@ -67,14 +79,9 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def word(self) -> str:
         """Returns the series as an argument of the measuring program."""
-        keys = {
-            "wait": self.wait,
-            **{key: getattr(self, key) for key in _NUMBERS},
-            "cpu": self.cpu,
-            "hold_us": self.hold_us,
-        }
-        given = [f"{key}={value}" for key, value in keys.items() if value not in ("", None)]
-        return ":".join(filter(None, [self.kind, ",".join(given)]))
+        given = ((key, getattr(self, key)) for key in WORD_KEYS)
+        pairs = [f"{key}={value}" for key, value in given if value not in ("", None)]
+        return ":".join(filter(None, [self.kind, ",".join(pairs)]))
 
     @property
     def policy(self) -> str:
@@ -85,12 +92,6 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
         if self.eaters > 1:
             return f"{self.eaters} eaters"
         return "loaded" if self.eaters else "idle"
-
-
-_NUMBERS = (
-    *("request_ns", "from_ns", "to_ns", "step_ns", "count", "limit_ms", "slack_ns"),
-    *("fifo", "eaters"),
-)
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):

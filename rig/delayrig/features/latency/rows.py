@@ -12,26 +12,13 @@ import msgspec
 
 from delayrig.base.toml import read_toml
 from delayrig.features.latency.explain import growths, marked, slack_cuts, us
-from delayrig.features.latency.result import MachineReport, Reading, Section, Series
+from delayrig.features.latency.result import TESTS, Cyclic, MachineReport, Reading, Section, Series
 from delayrig.model.lane import LaneName
 from delayrig.present.tables import Table, words_and_figures
 
 PROPOSAL = Path(__file__).with_name("proposal.toml")
-KEYS = {
-    ("nop", 0): "nop",
-    ("sched_yield", 0): "sched_yield",
-    ("nanosleep", 1_000): "nanosleep_1us",
-    ("nanosleep", 100_000): "nanosleep_100us",
-}
-"""The name of each test, by wait and length in ns."""
 Figures = dict[str, tuple[float, float, float]]
-"""Mean, least and most in microseconds, by the tests' keys."""
-TESTS = {
-    "nop": "nop",
-    "sched_yield": "sched_yield",
-    "nanosleep_1us": "nanosleep 1u",
-    "nanosleep_100us": "nanosleep 100u",
-}
+"""Mean, least and most in microseconds, by the name of the test."""
 TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
 Machines = Sequence[MachineReport]
@@ -40,7 +27,6 @@ Machines = Sequence[MachineReport]
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source: str
     method: str
-    resolution_ns: int
 
 
 class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,67 +66,43 @@ def place_rows(machines: Machines) -> Table:
 
 def _place_row(machine: MachineReport) -> list[str]:
     speeds = (f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+    taken: list[Reading | Cyclic] = [*machine.readings, *machine.cyclictest]
+    in_doubt = sum(each.windows_not_kept > 0 for each in taken)
     return [
         *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
         ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
-        ":".join(speeds) or NONE,
-        f"{len(machine.readings) + len(machine.cyclictest)}",
-        _in_doubt(machine),
+        *(":".join(speeds) or NONE, f"{len(taken)}"),
+        f"{in_doubt}" if machine.lane == LaneName.LIVE else NONE,
     ]
-
-
-def _in_doubt(machine: MachineReport) -> str:
-    if machine.lane != LaneName.LIVE:
-        return NONE
-    counts = [each.windows_not_kept for each in machine.readings]
-    counts += [each.windows_not_kept for each in machine.cyclictest]
-    return f"{sum(map(bool, counts))}"
 
 
 def proposal_rows(machines: Machines) -> Table:
     """Returns mean / min / max in the form of the proposal: our machines, then its own."""
-    rows = [row for machine in machines for row in _own_proposal_rows(machine)]
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for machine in machines:
+        for each in machine.of(Section.TABLE):
+            series, s = each.series, each.statistics
+            several = len(machine.measured_cpus) > 1
+            name = f"{machine.title} CPU {series.cpu}" if several else machine.title
+            row = rows.setdefault((name, series.policy, series.load), {})
+            if s is not None:
+                figures = _triple(ns / 1e3 for ns in (s.mean_ns, s.min_ns, s.max_ns))
+                row[TESTS[series.wait, series.request_ns]] = marked(figures, each)
     for theirs in read_proposal().machine:
-        for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
-            rows.append([f"{theirs.name} (proposal)", policy, "idle", *_theirs(figures)])
+        for policy, known in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
+            key = (f"{theirs.name} (proposal)", policy, "idle")
+            rows[key] = {test: _triple(figures) for test, figures in known.items()}
+    tests = list(TESTS.values())
     return words_and_figures(
         "How long each test took in us, mean / min / max, as in the proposal",
         ["machine", "policy", "load"],
-        list(TESTS.values()),
-        rows,
+        tests,
+        [[*key, *(row.get(test, NONE) for test in tests)] for key, row in rows.items()],
     )
 
 
-def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
-    for (cpu, load, policy), found in _by_setting(machine.of(Section.TABLE)).items():
-        name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
-        yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
-
-
-def _by_setting(
-    readings: Sequence[Reading],
-) -> dict[tuple[int | None, str, str], dict[str, Reading]]:
-    found: dict[tuple[int | None, str, str], dict[str, Reading]] = {}
-    for each in readings:
-        series = each.series
-        key = KEYS[series.wait, series.request_ns]
-        found.setdefault((series.cpu, series.load, series.policy), {})[key] = each
-    return found
-
-
-def _triple(reading: Reading | None) -> str:
-    if reading is None or reading.statistics is None:
-        return NONE
-    s = reading.statistics
-    figures = " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
-    return marked(figures, reading)
-
-
-def _theirs(figures: Figures) -> list[str]:
-    return [
-        " / ".join(_figure(value) for value in figures[key]) if key in figures else NONE
-        for key in TESTS
-    ]
+def _triple(values_us: Iterable[float]) -> str:
+    return " / ".join(map(_figure, values_us))
 
 
 def _figure(value_us: float) -> str:
@@ -164,12 +126,8 @@ def quantile_rows(machines: Machines) -> Table:
     )
 
 
-def _count(reading: Reading) -> str:
-    return marked(f"{reading.statistics.count if reading.statistics else 0}", reading)
-
-
 def _test_words(machine: MachineReport, series: Series) -> list[str]:
-    test = TESTS[KEYS[series.wait, series.request_ns]]
+    test = TESTS[series.wait, series.request_ns]
     return [machine.title, series.policy, series.load, test]
 
 
@@ -180,6 +138,10 @@ def _quantiles(reading: Reading) -> list[str]:
     return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
 
 
+def _count(reading: Reading, unmeasured: str = "0") -> str:
+    return marked(f"{reading.statistics.count}" if reading.statistics else unmeasured, reading)
+
+
 def clock_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Clocks, and what a reading costs by itself",
@@ -188,20 +150,20 @@ def clock_rows(machines: Machines) -> Table:
             *("clock_getres() ns", "step seen ns", "tick ms", "HZ"),
             *("slack us", "clock read us", "as system call us", "loop us"),
         ],
-        map(_clock_row, machines),
+        [
+            [
+                *(machine.title, machine.clocksource),
+                *(f"{machine.timers.resolution_ns}", f"{machine.audit.clock_step_ns}"),
+                f"{machine.timers.jiffy_ns / 1e6:g}",
+                f"{round(1e9 / machine.timers.jiffy_ns)}",
+                f"{machine.slack_ns / 1e3:g}",
+                _figure(machine.audit.clock_read_ps / 1e6),
+                _figure(machine.audit.clock_call_ps / 1e6),
+                _figure(machine.audit.loop_ps / 1e6),
+            ]
+            for machine in machines
+        ],
     )
-
-
-def _clock_row(machine: MachineReport) -> list[str]:
-    timers, audit = machine.timers, machine.audit
-    costs_ps = (audit.clock_read_ps, audit.clock_call_ps, audit.loop_ps)
-    return [
-        *(machine.title, machine.clocksource),
-        *(f"{timers.resolution_ns}", f"{audit.clock_step_ns}"),
-        *(f"{timers.jiffy_ns / 1e6:g}", f"{round(1e9 / timers.jiffy_ns)}"),
-        f"{machine.slack_ns / 1e3:g}",
-        *(_figure(ps / 1e6) for ps in costs_ps),
-    ]
 
 
 def timer_rows(machines: Machines) -> Table:
@@ -268,7 +230,7 @@ def period_rows(machines: Machines) -> Table:
                 "held at 0" if each.series.hold_us == 0 else "not held",
                 *_quantiles(each),
                 f"{each.overruns}" if each.statistics else NONE,
-                marked(f"{each.statistics.count}" if each.statistics else each.why, each),
+                _count(each, unmeasured=each.why),
             ]
             for machine in machines
             for each in machine.of(Section.PERIODS)
