@@ -159,8 +159,8 @@ def test_series_has_the_windows_of_its_time_by_the_hosts_clock() -> None:
 
 
 def test_series_in_which_the_host_fell_behind_are_marked_and_counted() -> None:
-    assert marked("1.0", behind_reading(), None) == f"1.0{MARK}"
-    assert marked("1.0", behind_reading(not_kept=0), None) == "1.0"
+    assert marked("1.0", behind_reading(not_kept=0), behind_reading()) == f"1.0{MARK}"
+    assert marked("1.0", behind_reading(not_kept=0)) == "1.0"
     assert doubt_of([behind_reading(not_kept=0)], []) == ""
     few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)], [])
     assert "in 1 of 44 windows" in few

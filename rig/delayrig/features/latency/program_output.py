@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from delayrig.base.durations import rounded
 from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.features.latency.place import Line
 from delayrig.features.latency.result import Cyclic, Reading, Series, Ticks, Timers
@@ -145,7 +146,7 @@ def _tick(fields: dict[str, int], ticks: Ticks | None, cpu: int, line: Line) -> 
 
 
 def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]) -> str:
-    basis = f"clock_getres() says {_length(resolution_ns)}"
+    basis = f"clock_getres() says {rounded(resolution_ns)}"
     serving = [name for name in handlers if "broadcast" not in name]
     if serving:
         basis += f", the timer interrupt is served by {' and '.join(serving)}"
@@ -156,7 +157,7 @@ def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Seq
         )
     return (
         f"High-resolution timers are off ({basis}): every sleep ends at a tick, and they come"
-        f" every {_length(jiffy_ns)}."
+        f" every {rounded(jiffy_ns)}."
     )
 
 
@@ -175,7 +176,3 @@ def _say_tick(tick: str, ticks: Ticks | None) -> str:
         f" {ticks.idle_interrupts} times while this program slept, and {ticks.busy_interrupts}"
         " times while it computed."
     )
-
-
-def _length(ns: int) -> str:
-    return f"{ns} ns" if ns < 1000 else f"{ns / 1e6:g} ms"

@@ -4,14 +4,15 @@
 Figures that others measured (proposal.toml) stand beside ours.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
+from delayrig.base.durations import rounded
 from delayrig.base.toml import read_toml
-from delayrig.features.latency.explain import growths, marked, slack_cuts, us
+from delayrig.features.latency.explain import by_length, growth_of, growths, marked, slack_cuts, us
 from delayrig.features.latency.result import TESTS, Cyclic, MachineReport, Reading, Section, Series
 from delayrig.model.lane import LaneName
 from delayrig.present.tables import Table, words_and_figures
@@ -19,6 +20,7 @@ from delayrig.present.tables import Table, words_and_figures
 PROPOSAL = Path(__file__).with_name("proposal.toml")
 Figures = dict[str, tuple[float, float, float]]
 """Mean, least and most in microseconds, by the name of the test."""
+HIGH_RESOLUTION = {True: "on", False: "off", None: "unknown"}
 TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
 Machines = Sequence[MachineReport]
@@ -171,20 +173,17 @@ def timer_rows(machines: Machines) -> Table:
         "Timers and tick; interrupts of the CPU's own timer in 200 ms",
         ["machine", "high resolution", "tick", "event handlers"],
         ["while asleep", "while computing"],
-        map(_timer_row, machines),
+        [
+            [
+                *(machine.title, HIGH_RESOLUTION[machine.timers.high_resolution]),
+                TICKS.get(machine.timers.tick, machine.timers.tick or "unknown"),
+                ", ".join(machine.timers.event_handlers) or NONE,
+                f"{machine.ticks.idle_interrupts}" if machine.ticks else NONE,
+                f"{machine.ticks.busy_interrupts}" if machine.ticks else NONE,
+            ]
+            for machine in machines
+        ],
     )
-
-
-def _timer_row(machine: MachineReport) -> list[str]:
-    timers, ticks = machine.timers, machine.ticks
-    return [
-        machine.title,
-        {True: "on", False: "off", None: "unknown"}[timers.high_resolution],
-        TICKS.get(timers.tick, timers.tick or "unknown"),
-        ", ".join(timers.event_handlers) or NONE,
-        f"{ticks.idle_interrupts}" if ticks else NONE,
-        f"{ticks.busy_interrupts}" if ticks else NONE,
-    ]
 
 
 def energy_rows(machines: Machines) -> Table:
@@ -241,48 +240,43 @@ def period_rows(machines: Machines) -> Table:
 def jitter_rows(machines: Machines) -> Table:
     """Returns mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
-        machines,
-        Section.JITTER,
-        caption="Sleep jitter: how late a wait ended in us, mean and deviation of n",
-        columns=["interface", "policy", "load"],
-        words_of=lambda s: [f"{s.wait}()", s.policy, s.load],
+        "Sleep jitter: how late a wait ended in us, mean and deviation of n",
+        ["machine", "interface", "policy", "load"],
+        {
+            (machine.title, f"{wait}()", policy, load): found
+            for machine in machines
+            for (wait, policy, load), found in growths(machine).items()
+        },
     )
 
 
 def power_rows(machines: Machines) -> Table:
     """Returns the same as `jitter_rows()` for each governor, and each limit of the idle states."""
     return _late_rows(
-        machines,
-        Section.POWER,
-        caption="Sleep jitter by governor, and by the exit latency that idle states are limited to",
-        columns=["governor", "exit latency at most"],
-        words_of=lambda s: [
-            s.governor or "as it was",
-            "any" if s.hold_us is None else f"{s.hold_us} us",
-        ],
+        "Sleep jitter by governor, and by the exit latency that idle states are limited to",
+        ["machine", "governor", "exit latency at most"],
+        {
+            (machine.title, *setting): found
+            for machine in machines
+            for setting, found in by_length(machine, Section.POWER, _power_words).items()
+        },
     )
 
 
+def _power_words(series: Series) -> tuple[str, str]:
+    held = "any" if series.hold_us is None else f"{series.hold_us} us"
+    return series.governor or "as it was", held
+
+
 def _late_rows(
-    machines: Machines,
-    section: Section,
-    *,
-    caption: str,
-    columns: Sequence[str],
-    words_of: Callable[[Series], list[str]],
+    caption: str, columns: Sequence[str], rows: Mapping[tuple[str, ...], Mapping[int, Reading]]
 ) -> Table:
     """Returns a row for each setting, with mean, deviation and count for each length."""
-    rows: dict[tuple[str, ...], dict[int, Reading]] = {}
-    for machine in machines:
-        for each in machine.of(section):
-            if each.statistics:
-                key = (machine.title, *words_of(each.series))
-                rows.setdefault(key, {})[each.series.request_ns] = each
     lengths = sorted({length_ns for found in rows.values() for length_ns in found})
     return words_and_figures(
         caption,
-        ["machine", *columns],
-        [f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
+        columns,
+        [f"{rounded(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
         [
             [*key, *(text for n in lengths for text in _mean_deviation_count(found.get(n), n))]
             for key, found in rows.items()
@@ -299,10 +293,6 @@ def _mean_deviation_count(reading: Reading | None, request_ns: int) -> tuple[str
     return f"{(s.mean_ns - request_ns) / 1e3:.1f}", deviation, marked(f"{s.count}", reading)
 
 
-def _length(ns: int) -> str:
-    return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
-
-
 def slack_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
@@ -310,12 +300,12 @@ def slack_rows(machines: Machines) -> Table:
         ["sleep", "at 50 us", "at 1 ns", "what is left"],
         [
             [
-                *(machine.title, us(cut.request_ns)),
-                *(f"{ns / 1e3:.1f}" for ns in (cut.usual_ns, cut.least_ns)),
-                marked(f"{cut.ratio:.2f}", *cut.readings),
+                *(machine.title, us(length_ns)),
+                *(f"{each.late_ns_p50 / 1e3:.1f}" for each in cut),
+                marked(f"{cut.ratio:.2f}", *cut),
             ]
             for machine in machines
-            for cut in slack_cuts(machine)
+            for length_ns, cut in slack_cuts(machine).items()
         ],
     )
 
@@ -327,12 +317,12 @@ def growth_rows(machines: Machines) -> Table:
         ["at 100 ms us", "at 1 s us", "growth %"],
         [
             [
-                *(machine.title, f"{each.wait}()", each.policy, each.load),
-                *(f"{each.late_ns[ns] / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
-                marked(f"{each.per_request * 100:.3f}", *each.readings),
+                *(machine.title, f"{wait}()", policy, load),
+                *(f"{each[ns].late_ns_p50 / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
+                marked(f"{growth * 100:.3f}", *each.values()),
             ]
             for machine in machines
-            for each in growths(machine)
-            if each.per_request is not None
+            for (wait, policy, load), each in growths(machine).items()
+            if (growth := growth_of(each)) is not None
         ],
     )
