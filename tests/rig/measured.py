@@ -44,9 +44,7 @@ LIVE = PlaceFacts(
 def latency_request(out: Path, **changes: Any) -> LatencyRequest:
     """Returns a quick request that measures nothing, with the changes."""
     plain = LatencyRequest(
-        guests=(),
-        all_cores=False,
-        core=None,
+        guests={},
         host_cpus=(),
         extent=QUICK,
         jobs=1,

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from delayrig.features.latency.explain import growths, marked, requests_ns, say_doubt
+from delayrig.features.latency.explain import growths, marked, say_doubt, sweep_name
 from delayrig.features.latency.result import MachineReport, Reading, Section
 from delayrig.features.latency.rows import Machines, read_proposal
 from delayrig.present.pages import charts
@@ -65,19 +65,15 @@ def _plain_numbers(axis: Any) -> None:
 
 def _plot_sweep(axes: Any, reading: Reading, colour: Colour) -> None:
     """Draws groups of neighbouring points: their median as a line, their range as an area."""
-    requests = requests_ns(reading)
-    late_us = [(e - r) / 1e3 for e, r in zip(reading.elapsed_ns, requests, strict=True)]
+    late_us = [(took_ns - asked_ns) / 1e3 for asked_ns, took_ns in reading.waits_ns]
     size = max(1, len(late_us) // SWEEP_POINTS)
     groups = [sorted(late_us[at : at + size]) for at in range(0, len(late_us), size)]
-    asked_us = [ns / 1e3 for ns in requests[::size]]
+    asked_us = [asked_ns / 1e3 for asked_ns, _ in reading.waits_ns[::size]]
     least, middle, most = zip(*((g[0], g[len(g) // 2], g[-1]) for g in groups), strict=True)
     axes.fill_between(asked_us, least, most, color=colour, alpha=0.25, linewidth=0)
-    axes.plot(asked_us, middle, color=colour, linewidth=1.2, label=_sweep_label(reading))
-
-
-def _sweep_label(reading: Reading) -> str:
-    slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
-    return marked(f"{reading.series.wait}(){slack}", reading)
+    axes.plot(
+        asked_us, middle, color=colour, linewidth=1.2, label=marked(sweep_name(reading), reading)
+    )
 
 
 def _sweep_words(machine: MachineReport) -> str:
@@ -104,11 +100,10 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     if found is None:
         return None
     jiffy_ms = machine.timers.jiffy_ns / 1e6
-    requests = [ns / 1e6 for ns in requests_ns(found)]
+    requests, took = zip(*((a / 1e6, t / 1e6) for a, t in found.waits_ns), strict=True)
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
         axes.plot(requests, requests, color=Colour.SOFT, linewidth=1, label="asked for")
-        took = [ns / 1e6 for ns in found.elapsed_ns]
         axes.plot(requests, took, ".", markersize=4, color=Colour.FIRST, label="took")
         axes.set_yticks([jiffy_ms * count for count in range(int(max(took) / jiffy_ms) + 2)])
         _label(axes, "asked for, ms", "took, ms")

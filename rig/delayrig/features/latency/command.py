@@ -93,14 +93,12 @@ def latency(
     _check_lane(live=live, guests=guests, jobs=jobs)
     profiles = parse_live_guests(guests) if live else parse_guests(guests)
     here = _host_cpus(all_cores, core) if host or not guests else ()
+    measured = {}
     for profile in profiles:
-        # Check the core before anything is started.
-        profile.measured_cpus(all_cores=all_cores, core=core)
+        measured[profile] = profile.measured_cpus(all_cores=all_cores, core=core)
         _check_eaters(eaters, profile.cores)
     request = LatencyRequest(
-        guests=profiles,
-        all_cores=all_cores,
-        core=core,
+        guests=measured,
         host_cpus=here,
         extent=replace(QUICK if quick else USUAL, eaters=eaters),
         jobs=jobs,

@@ -183,44 +183,49 @@ def jiffies_of(elapsed_ns: int, jiffy_ns: int) -> int | None:
     return count if near and count else None
 
 
-def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) -> str:
+def say_waits(machine: MachineReport) -> list[str]:
+    """Says how long select() took in the usual example, and how late each sweep was."""
+    said = [
+        _say_example(machine),
+        *(_say_sweep(machine, each) for each in machine.of(Section.SWEEP)),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def _say_sweep(machine: MachineReport, reading: Reading) -> str:
     """Says how far the waits of a sweep were from their requests."""
-    series = reading.series
-    lengths = requests_ns(reading)
-    if not lengths:
+    if not reading.elapsed_ns:
         return ""
-    late = sorted(e - r for e, r in zip(reading.elapsed_ns, lengths, strict=True))
-    slack = " at a slack of 1 ns" if series.slack_ns == 1 else ""
+    (first_ns, _), *_, (last_ns, _) = reading.waits_ns
+    late = sorted(took_ns - asked_ns for asked_ns, took_ns in reading.waits_ns)
     sentence = (
-        f"{series.wait}(){slack}: {len(late):,} waits of {us(lengths[0])} to {us(lengths[-1])} were"
+        f"{sweep_name(reading)}: {len(late):,} waits of {us(first_ns)} to {us(last_ns)} were"
         f" late by {us(late[len(late) // 2])} in the median, {us(late[-1])} at most;"
         f" {reading.early} ended early"
     )
-    doubt = say_doubt([reading])
-    if high_resolution:
-        return f"{sentence}.{doubt}"
-    on_steps = sum(jiffies_of(elapsed, jiffy_ns) is not None for elapsed in reading.elapsed_ns)
-    return f"{sentence}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}.{doubt}"
+    if not machine.timers.high_resolution:
+        jiffy_ns = machine.timers.jiffy_ns
+        on_steps = sum(jiffies_of(ns, jiffy_ns) is not None for ns in reading.elapsed_ns)
+        sentence += f"; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}"
+    return f"{sentence}.{say_doubt([reading])}"
 
 
-def say_example(machine: MachineReport) -> str:
+def sweep_name(reading: Reading) -> str:
+    slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
+    return f"{reading.series.wait}(){slack}"
+
+
+def _say_example(machine: MachineReport) -> str:
     for each in machine.of(Section.SWEEP):
-        took_ns = dict(zip(requests_ns(each), each.elapsed_ns, strict=True)).get(EXAMPLE_NS)
-        if each.series.wait != "select" or each.series.slack_ns == 1 or took_ns is None:
+        took_ns = dict(each.waits_ns).get(EXAMPLE_NS)
+        if sweep_name(each) != "select()" or took_ns is None:
             continue
         sentence = f"Asked for 1,200 us, select() took {took_ns / 1e3:,.1f} us"
         ticks = jiffies_of(took_ns, machine.timers.jiffy_ns)
-        doubt = say_doubt([each])
-        if machine.timers.high_resolution or ticks is None:
-            return f"{sentence}.{doubt}"
-        return f"{sentence}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}.{doubt}"
+        if not machine.timers.high_resolution and ticks is not None:
+            sentence += f": {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}"
+        return f"{sentence}.{say_doubt([each])}"
     return ""
-
-
-def requests_ns(reading: Reading) -> list[int]:
-    """Returns the requested length of each wait of a sweep."""
-    series = reading.series
-    return [series.from_ns + i * series.step_ns for i in range(len(reading.elapsed_ns))]
 
 
 def say_periods(machine: MachineReport) -> Said | None:

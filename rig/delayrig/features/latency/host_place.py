@@ -171,15 +171,9 @@ async def open_host(
 
 
 async def _output_of(command: Sequence[str]) -> bytes:
-    """Returns the output of a program; raises `RigFaultError` if it fails.
-
-    The program is killed if this task is cancelled.
-    """
-    process = await _start(command, asyncio.subprocess.PIPE)
-    try:
+    """Returns the output of a program; raises `RigFaultError` if it fails."""
+    async with _running(command, asyncio.subprocess.PIPE) as process:
         output, errors = await process.communicate()
-    finally:
-        await _end(process)
     if process.returncode != 0:
         raise RigFaultError(
             f"{Path(command[0]).name} ended with {process.returncode}:"
@@ -189,16 +183,22 @@ async def _output_of(command: Sequence[str]) -> bytes:
     return output
 
 
-async def _start(command: Sequence[str], output: int) -> asyncio.subprocess.Process:
+@asynccontextmanager
+async def _running(
+    command: Sequence[str], output: int
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Starts a program, and kills it at the end of the context if it still runs."""
     words, nothing = die_with_parent(command), asyncio.subprocess.DEVNULL
-    return await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=output, stderr=output)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await asyncio.shield(process.wait())
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=nothing, stdout=output, stderr=output
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await asyncio.shield(process.wait())
 
 
 @asynccontextmanager
@@ -208,11 +208,8 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
         yield
         return
     series = Series(kind=Kind.WAIT, wait="nanosleep", request_ns=LOAD_NS, count=2, eaters=eaters)
-    process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
-    try:
+    async with _running([str(program), series.word], asyncio.subprocess.DEVNULL):
         yield
-    finally:
-        await _end(process)
 
 
 class EnergyMeter:
@@ -250,13 +247,11 @@ def _used_uj(counter: Path, began_uj: int) -> int:
 
 
 def _is_used(power: Path) -> bool:
-    status = power.parent / "status"
-    state = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
-    return state.strip() == "Discharging" and _number(power) is not None
+    return kernel_line(power.parent / "status") == "Discharging" and _number(power) is not None
 
 
 def _number(path: Path) -> int | None:
     try:
-        return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
+        return int(kernel_line(path))
+    except ValueError:
         return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """latency.json: the machines, their requested series (images/latency/series.h) and readings."""
 
+import itertools
 from enum import StrEnum
 from pathlib import Path
 
@@ -150,6 +151,12 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     def late_ns_p50(self) -> int:
         """Returns the median lateness."""
         return self.statistics.p50_ns - self.series.request_ns if self.statistics else 0
+
+    @property
+    def waits_ns(self) -> list[tuple[int, int]]:
+        """Returns the requested and the real duration of each wait of a sweep."""
+        asked_ns = itertools.count(self.series.from_ns, self.series.step_ns)
+        return list(zip(asked_ns, self.elapsed_ns, strict=False))
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):

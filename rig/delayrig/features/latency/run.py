@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,10 +58,8 @@ Progress is reported after each call.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyRequest:
-    guests: Sequence[Profile]
-    all_cores: bool
-    core: int | None
-    """The core of guests to measure on; None: the first."""
+    guests: Mapping[Profile, tuple[int, ...]]
+    """The guests, and the CPUs of each to measure on."""
     host_cpus: tuple[int, ...]
     """The CPUs of this machine to measure on; empty: none."""
     extent: Extent
@@ -127,11 +125,10 @@ async def _measure_guests(
     from delayrig.features.latency.guest_place import open_guest, open_live_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
-
     turns = asyncio.Semaphore(request.jobs)
 
     async def measure(profile: Profile) -> None:
-        cpus = profile.measured_cpus(all_cores=request.all_cores, core=request.core)
+        cpus = request.guests[profile]
         place: Place
         async with turns:
             if isinstance(profile, GuestProfile):
