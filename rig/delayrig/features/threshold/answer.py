@@ -11,11 +11,13 @@ from enum import StrEnum
 from fractions import Fraction
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.base.durations import NS_PER_S
-from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of, with_fronts
-from delayrig.features.threshold.outliers import Common, Ground, Odd, Price, common_choice
-from delayrig.features.threshold.recommend import Choice, recommend
+from delayrig.features.threshold.evidence import Evidence, Price
+from delayrig.features.threshold.figures import Cost, Standing
+from delayrig.features.threshold.outliers import Common, Odd, common_choice
+from delayrig.features.threshold.recommend import Choice, recommend, with_fronts
 from delayrig.features.threshold.recommendation_text import (
     answer_lines,
     percent,
@@ -92,21 +94,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def answer_of(evidence: Evidence) -> Answer:
     """Returns the answer. This is a pure function: the same figures give the same answer."""
-    costs = with_fronts(evidence.costs)
-    ground = Ground(
-        costs=costs,
-        sleep=evidence.sleep,
-        weights=evidence.weights,
-        realtime=evidence.realtime,
-    )
-    common = common_choice(ground)
-    names = ground.profiles
-    alone = {name: _alone(ground, name) for name in names}
+    evidence = replace(evidence, costs=with_fronts(evidence.costs))
+    common = common_choice(evidence)
+    names = evidence.profiles
+    alone = {name: _alone(evidence, name) for name in names}
     return Answer(
         recommended_us=common.choice.value_us,
-        present=_present(ground, common, alone, evidence.present_us, evidence.machines),
-        lines=answer_lines(ground, common, alone),
-        sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
+        present=_present(evidence, common, alone),
+        lines=answer_lines(evidence, common, alone),
+        sureness=sureness_lines(evidence, common, alone, _other_choices(evidence, common)),
         doubts=evidence.doubts,
         findings=reasoning(evidence.sleep, realtime=evidence.realtime),
         subject=evidence.subject,
@@ -114,11 +110,11 @@ def answer_of(evidence: Evidence) -> Answer:
         rounds=len(evidence.costs_by_round),
         seed=evidence.seed,
         jobs=evidence.jobs,
-        values_us=sorted({cost.value_us for cost in costs}),
+        values_us=sorted({cost.value_us for cost in evidence.costs}),
         quick_us=list(common.choice.quick),
         frugal_us=list(common.choice.frugal),
         profiles=[
-            *(_profile(ground, common, name, alone[name].value_us) for name in names),
+            *(_profile(evidence, common, name, alone[name].value_us) for name in names),
             *(
                 ProfileFacts(
                     name=name, in_set=False, recommended_us=None, common=False, sleep=facts
@@ -128,61 +124,56 @@ def answer_of(evidence: Evidence) -> Answer:
             ),
         ],
         odd=list(common.odd),
-        costs=costs,
+        costs=evidence.costs,
         host=evidence.host,
     )
 
 
-def _profile(ground: Ground, common: Common, name: str, own_us: int | None) -> ProfileFacts:
+def _profile(evidence: Evidence, common: Common, name: str, own_us: int | None) -> ProfileFacts:
     value_us = common.choice.value_us
     others = [other for other in common.profiles if other != name]
     return ProfileFacts(
         name=name,
         in_set=True,
         recommended_us=own_us,
-        weight=ground.weight([name]),
+        weight=evidence.weight([name]),
         common=name in common.profiles,
-        here=_price(ground, value_us, own_us, [name]),
-        others=_price(ground, own_us, value_us, others),
-        sleep=ground.sleep.get(name),
+        here=_price(evidence, value_us, own_us, [name]),
+        others=_price(evidence, own_us, value_us, others),
+        sleep=evidence.sleep.get(name),
     )
 
 
 def _price(
-    ground: Ground, value_us: int | None, than_us: int | None, profiles: Sequence[str]
+    evidence: Evidence, value_us: int | None, than_us: int | None, profiles: Sequence[str]
 ) -> Price | None:
     if value_us is None or than_us is None or not profiles:
         return None
-    return ground.price(value_us, than_us, profiles)
+    return evidence.price(value_us, than_us, profiles)
 
 
-def _alone(ground: Ground, profile: str) -> Choice:
-    ours = [cost for cost in ground.costs if cost.profile == profile]
-    return recommend(trials_of(ours), accurate_us=ground.accurate_us([profile]))
+def _alone(evidence: Evidence, profile: str) -> Choice:
+    ours = [cost for cost in evidence.costs if cost.profile == profile]
+    return recommend(ours, accurate_us=evidence.accurate_us([profile]))
 
 
-def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
+def _other_choices(evidence: Evidence, common: Common) -> dict[str, int | None]:
     """Returns the results of the rule with other tolerances of time."""
-    trials = ground.trials(common.profiles)
+    costs = evidence.safe(common.profiles)
     return {
         f"{float(tolerance) * 100:g} %": recommend(
-            trials, accurate_us=common.accurate_us, time_tolerance=tolerance
+            costs, accurate_us=common.accurate_us, time_tolerance=tolerance
         ).value_us
         for tolerance in OTHER_TOLERANCES
     }
 
 
-def _present(
-    ground: Ground,
-    common: Common,
-    alone: Mapping[str, Choice],
-    value_us: int | None,
-    names: Mapping[str, str],
-) -> Present | None:
-    """Returns the judgement on the present value; `names` are the machines of each profile."""
+def _present(evidence: Evidence, common: Common, alone: Mapping[str, Choice]) -> Present | None:
+    """Returns the judgement on the present value."""
+    value_us, names = evidence.present_us, evidence.machines
     if value_us is None:
         return None
-    mine = [cost for cost in ground.costs if cost.value_us == value_us]
+    mine = [cost for cost in evidence.costs if cost.value_us == value_us]
     for standing, fit in ((Standing.UNSAFE, Fit.UNSAFE), (Standing.DOUBT, Fit.UNKNOWN)):
         bad = next((cost for cost in mine if cost.standing is standing), None)
         if bad is not None:
@@ -192,12 +183,12 @@ def _present(
     if best_us == value_us:
         return _is_best(value_us, alone, names)
     grave, decides = max(
-        (ground.price(value_us, best_us, [name]).grave, name) for name in common.profiles
+        (evidence.price(value_us, best_us, [name]).grave, name) for name in common.profiles
     )
-    price = ground.price(value_us, best_us, [decides])
+    price = evidence.price(value_us, best_us, [decides])
     fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
     cpu_s = {
-        cost.value_us: cost.cpu_ns / NS_PER_S for cost in ground.costs if cost.profile == decides
+        cost.value_us: cost.cpu_ns / NS_PER_S for cost in evidence.costs if cost.profile == decides
     }
     words = (
         f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."

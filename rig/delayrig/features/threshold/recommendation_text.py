@@ -3,9 +3,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of
+from delayrig.features.threshold.evidence import Evidence, Price
+from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.guests import UPSTREAM_US
-from delayrig.features.threshold.outliers import Common, Ground, Odd, Price
+from delayrig.features.threshold.outliers import Common, Odd
 from delayrig.features.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 
 PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 7: "a seventh"}
@@ -37,20 +38,20 @@ def build_note(value_us: int) -> str:
     return f"For flashrom 1.4 and newer{'; ' if since else ''}{since}. Only 1.4 has a Makefile."
 
 
-def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
+def answer_lines(evidence: Evidence, common: Common, alone: Mapping[str, Choice]) -> list[str]:
     """Returns the recommendation, reasons, exceptions, and other choices for profiles alone."""
     choice, value = common.choice, common.choice.value_us
-    unsafe = _unsafe_lines(ground.costs)
+    unsafe = _unsafe_lines(evidence.costs)
     if value is None:
         return ["No value can be recommended: none was shown to be safe.", *unsafe]
-    costs = [cost for cost in ground.costs if cost.profile in common.profiles]
+    costs = [cost for cost in evidence.costs if cost.profile in common.profiles]
     odd = " and ".join(each.profile for each in common.odd)
     suits = f"{us(value)}, leaving out {odd}" if odd else us(value)
     lines = [
         f"{suits}: {_slowdown(costs, value)}, with {_cpu_share(costs, value)}.",
         *(_odd_line(each, value) for each in common.odd),
-        *(_compromise(ground, name, value, alone[name]) for name in common.profiles),
-        _tie(choice, common.accurate_us, realtime=ground.realtime),
+        *(_compromise(evidence, name, value, alone[name]) for name in common.profiles),
+        _tie(choice, common.accurate_us, realtime=evidence.realtime),
     ]
     others: dict[int | None, list[str]] = {}
     for name, other in alone.items():
@@ -71,12 +72,12 @@ def _odd_line(odd: Odd, value: int) -> str:
     )
 
 
-def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
+def _compromise(evidence: Evidence, profile: str, value: int, own: Choice) -> str:
     """Returns a sentence if a profile pays more than the rule allows, else an empty text."""
     if own.value_us in (None, value):
         return ""
     assert own.value_us is not None
-    price = ground.price(value, own.value_us, [profile])
+    price = evidence.price(value, own.value_us, [profile])
     if price.grave <= 1:
         return ""
     return (
@@ -218,9 +219,7 @@ def _repetition(evidence: Evidence, profiles: Sequence[str], value: int) -> str:
         only = "One round was made: nothing shows how much these figures vary."
         return exact if evidence.lane == "virtual" else only
     rounds = [
-        recommend(
-            trials_of([cost for cost in costs if cost.profile in profiles]), accurate_us=None
-        ).frugal
+        recommend([cost for cost in costs if cost.profile in profiles], accurate_us=None).frugal
         for costs in evidence.costs_by_round
     ]
     count = sum(value in frugal for frugal in rounds)
