@@ -157,7 +157,7 @@ def _bars(machines: Machines) -> list[tuple[str, tuple[float, float, float], Col
             if wanted and s and series.cpu == machine.measured_cpus[0]:
                 colour = Colour.SECOND if series.fifo else Colour.FIRST
                 name = marked(f"{machine.title}, {series.policy}", each)
-                bars.append((name, (s.mean_ns / 1e3, s.min_ns / 1e3, s.max_ns / 1e3), colour))
+                bars.append((name, s.mean_least_most_us, colour))
     for theirs in read_proposal().machine:
         for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
             bars.append((f"{theirs.name}, {policy}", figures["nanosleep 100u"], Colour.REST))

@@ -26,7 +26,7 @@ from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-from delayrig.lanes.supplies import CpuPool, image_with
+from delayrig.lanes.supplies import CpuPool
 from delayrig.lanes.virtual_lane import make_machine
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
 from delayrig.machine.live_image import LiveImage, provide_live_image
@@ -36,7 +36,12 @@ from delayrig.model.events import first, needed, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.kinds.pace import Pace
 from delayrig.model.lane import LaneName
-from delayrig.subjects.guest_image import GuestImage, provide_guest_image, provide_kernel
+from delayrig.subjects.guest_image import (
+    GuestImage,
+    provide_guest_image,
+    provide_kernel,
+    with_kernel,
+)
 from delayrig.subjects.own_programs import provide_natives
 from delayrig.subjects.recipes import Recipes
 from delayrig.subjects.subject import (
@@ -211,13 +216,12 @@ def _provide(
     shape, arch = profile.shape, profile.shape.arch
     provide_natives(arch, paths, preparing)
     image = provide_guest_image(recipes.guest_of(arch), paths, preparing, arch)
-    kernels = {}
     if shape.kernel:
-        kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)
-        kernels[shape.kernel] = kernel
+        recipe = recipes.kernels[shape.kernel]
+        image = with_kernel(image, provide_kernel(shape.kernel, recipe, paths, preparing))
     program = provide_latency_program(paths, arch)
     cyclic = provide_tool(CYCLICTEST, recipes, paths, preparing, arch)
-    return image_with(image, kernels, shape), program, cyclic
+    return image, program, cyclic
 
 
 def _check(entries: dict[str, bytes], name: str) -> None:

@@ -106,20 +106,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """101 values by nearest rank: the first is the least reading, the last the greatest."""
 
     @property
-    def min_ns(self) -> int:
-        return self.quantiles_ns[0]
-
-    @property
-    def p50_ns(self) -> int:
-        return self.quantiles_ns[50]
-
-    @property
-    def p99_ns(self) -> int:
-        return self.quantiles_ns[99]
-
-    @property
-    def max_ns(self) -> int:
-        return self.quantiles_ns[100]
+    def mean_least_most_us(self) -> tuple[float, float, float]:
+        return self.mean_ns / 1e3, self.quantiles_ns[0] / 1e3, self.quantiles_ns[100] / 1e3
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +138,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def late_ns_p50(self) -> int:
         """Returns the median lateness."""
-        return self.statistics.p50_ns - self.series.request_ns if self.statistics else 0
+        return self.statistics.quantiles_ns[50] - self.series.request_ns if self.statistics else 0
 
     @property
     def waits_ns(self) -> list[tuple[int, int]]:
@@ -279,8 +267,6 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
     machines: list[MachineReport]
 
 
-def write_report(report: LatencyReport, folder: Path) -> Path:
+def write_report(report: LatencyReport, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE_NAME
-    write_json(path, report)
-    return path
+    write_json(folder / FILE_NAME, report)

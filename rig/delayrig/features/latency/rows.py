@@ -88,7 +88,7 @@ def proposal_rows(machines: Machines) -> Table:
             name = f"{machine.title} CPU {series.cpu}" if several else machine.title
             row = rows.setdefault((name, series.policy, series.load), {})
             if s is not None:
-                figures = _triple(ns / 1e3 for ns in (s.mean_ns, s.min_ns, s.max_ns))
+                figures = _triple(s.mean_least_most_us)
                 row[TESTS[series.wait, series.request_ns]] = marked(figures, each)
     for theirs in read_proposal().machine:
         for policy, known in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
@@ -137,7 +137,8 @@ def _quantiles(reading: Reading) -> list[str]:
     s = reading.statistics
     if s is None:
         return [NONE] * 5
-    return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
+    figures_ns = [s.mean_ns, *(s.quantiles_ns[percent] for percent in (0, 50, 99, 100))]
+    return [_figure(ns / 1e3) for ns in figures_ns]
 
 
 def _count(reading: Reading, unmeasured: str = "0") -> str:
