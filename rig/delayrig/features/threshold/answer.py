@@ -170,56 +170,49 @@ def _other_choices(evidence: Evidence, common: Common) -> dict[str, int | None]:
 
 def _present(evidence: Evidence, common: Common, alone: Mapping[str, Choice]) -> Present | None:
     """Returns the judgement on the present value."""
-    value_us, names = evidence.present_us, evidence.machines
+    value_us = evidence.present_us
     if value_us is None:
         return None
+    fit, decides, words = _judged(value_us, evidence, common, alone)
+    return Present(value_us=value_us, fit=fit, decides=decides, words=words)
+
+
+def _judged(
+    value_us: int, evidence: Evidence, common: Common, alone: Mapping[str, Choice]
+) -> tuple[Fit, str, str]:
+    """Returns whether the value fits, the profile that decided, and the judgement in words."""
+    names = evidence.machines
     mine = [cost for cost in evidence.costs if cost.value_us == value_us]
-    for standing, fit in ((Standing.UNSAFE, Fit.UNSAFE), (Standing.DOUBT, Fit.UNKNOWN)):
-        bad = next((cost for cost in mine if cost.standing is standing), None)
-        if bad is not None:
-            return _bad(bad, fit, names)
+    for standing, fit, words in (
+        (Standing.UNSAFE, Fit.UNSAFE, f"No: {us(value_us)} is unsafe"),
+        (Standing.DOUBT, Fit.UNKNOWN, f"Not answered: {us(value_us)} was not shown to be safe"),
+    ):
+        if bad := next((cost for cost in mine if cost.standing is standing), None):
+            where = names.get(bad.profile, bad.profile)
+            return fit, bad.profile, f"{words} on {where}, which decides: {bad.why}"
     best_us = common.choice.value_us
     assert best_us is not None, "the present value is safe, so one can be recommended"
     if best_us == value_us:
-        return _is_best(value_us, alone, names)
+        others = [name for name, choice in alone.items() if choice.value_us != value_us]
+        agreeing = [name for name in alone if name not in others]
+        decides = agreeing[0] if others and agreeing else ""
+        decided = f" {names.get(decides, decides)} decides." if decides else ""
+        alike = "" if others else " Each of them alone would take it as well."
+        best = f"Yes: {us(value_us)} is the value to take on these machines.{decided}{alike}"
+        return Fit.YES, decides, best
     grave, decides = max(
         (evidence.price(value_us, best_us, [name]).grave, name) for name in common.profiles
     )
     price = evidence.price(value_us, best_us, [decides])
-    fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
+    fit, verdict = (Fit.YES, "Yes: {} fits") if grave <= 1 else (Fit.NO, "No: {} does not fit")
     cpu_s = {
         cost.value_us: cost.cpu_ns / NS_PER_S for cost in evidence.costs if cost.profile == decides
     }
-    words = (
-        f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."
+    return (
+        fit,
+        decides,
+        f"{verdict.format(us(value_us))}."
         f" Decided by {names.get(decides, decides)}: it takes {percent(price.time)} of time and"
         f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
-        f" ({cpu_s[value_us]:.3f} s beside {cpu_s[best_us]:.3f} s; +2.0 % and +5.0 % are allowed)."
-    )
-    return Present(value_us=value_us, fit=fit, decides=decides, words=words)
-
-
-def _bad(cost: Cost, fit: Fit, names: Mapping[str, str]) -> Present:
-    where = names.get(cost.profile, cost.profile)
-    answer = "No" if fit is Fit.UNSAFE else "Not answered"
-    what = "is unsafe" if fit is Fit.UNSAFE else "was not shown to be safe"
-    return Present(
-        value_us=cost.value_us,
-        fit=fit,
-        decides=cost.profile,
-        words=f"{answer}: {us(cost.value_us)} {what} on {where}, which decides: {cost.why}",
-    )
-
-
-def _is_best(value_us: int, alone: Mapping[str, Choice], names: Mapping[str, str]) -> Present:
-    others = [name for name, choice in alone.items() if choice.value_us != value_us]
-    agreeing = [name for name in alone if name not in others]
-    decides = agreeing[0] if others and agreeing else ""
-    decided = f" {names.get(decides, decides)} decides." if decides else ""
-    alike = "" if others else " Each of them alone would take it as well."
-    return Present(
-        value_us=value_us,
-        fit=Fit.YES,
-        decides=decides,
-        words=f"Yes: {us(value_us)} is the value to take on these machines.{decided}{alike}",
+        f" ({cpu_s[value_us]:.3f} s beside {cpu_s[best_us]:.3f} s; +2.0 % and +5.0 % are allowed).",
     )

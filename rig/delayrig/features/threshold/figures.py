@@ -64,16 +64,15 @@ def skipped_jobs(measured: Sequence[Measured]) -> list[str]:
 def costs_of(measured: Sequence[Measured]) -> list[Cost]:
     """Returns the costs in the order of profiles, then values, without skipped jobs."""
     left_out = set(skipped_jobs(measured))
-    groups: dict[tuple[Profile, int], list[Measured]] = {}
+    groups: dict[Profile, dict[int, list[Measured]]] = {}
     for each in measured:
         if job_of(each.cell) not in left_out:
-            groups.setdefault((profile_of(each.cell), each.value_us), []).append(each)
-    profiles = list(dict.fromkeys(profile for profile, _ in groups))
+            by_value = groups.setdefault(profile_of(each.cell), {})
+            by_value.setdefault(each.value_us, []).append(each)
     return [
         _cost(value, profile, jobs)
-        for wanted in profiles
-        for (profile, value), jobs in sorted(groups.items(), key=lambda item: item[0][1])
-        if profile == wanted
+        for profile, by_value in groups.items()
+        for value, jobs in sorted(by_value.items())
     ]
 
 
@@ -104,8 +103,7 @@ def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
     """Returns the gravest standing of the results, and the first reason for it."""
     unsafe = [result for result in results if result.verdict in UNSAFE]
     doubtful = [result for result in results if result.verdict is not Verdict.PASS]
-    if unsafe:
-        return Standing.UNSAFE, f"{unsafe[0].verdict} in {unsafe[0].id}: {unsafe[0].reason}"
-    if doubtful:
-        return Standing.DOUBT, f"{doubtful[0].verdict} in {doubtful[0].id}: {doubtful[0].reason}"
+    for standing, found in ((Standing.UNSAFE, unsafe), (Standing.DOUBT, doubtful)):
+        if found:
+            return standing, f"{found[0].verdict} in {found[0].id}: {found[0].reason}"
     return Standing.SAFE, ""

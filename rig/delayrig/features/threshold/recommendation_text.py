@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The recommendation in sentences. All figures come from the measured costs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from delayrig.features.threshold.evidence import Evidence, Price
@@ -96,10 +97,15 @@ def price_words(price: Price | None) -> tuple[str, str]:
     return (percent(price.time), percent(price.cpu)) if price else ("-", "-")
 
 
-def _slowdown(costs: Sequence[Cost], value: int) -> str:
-    worst, where = max(
-        (_ratio(cost, costs, "time_ns"), cost.profile) for cost in costs if cost.value_us == value
+def _worst(costs: Sequence[Cost], value: int, figure: str) -> tuple[float, str]:
+    """Returns the largest ratio of the value's figure to the least of a profile, and where."""
+    return max(
+        (_ratio(cost, costs, figure), cost.profile) for cost in costs if cost.value_us == value
     )
+
+
+def _slowdown(costs: Sequence[Cost], value: int) -> str:
+    worst, where = _worst(costs, value, "time_ns")
     several = len({cost.profile for cost in costs}) > 1
     if worst <= 1:
         return "the fastest in every profile" if several else "the fastest"
@@ -122,32 +128,25 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
-    fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
-    ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
-    sums: dict[int, int] = {}
-    for cost in costs:
-        if cost.standing is Standing.SAFE:
-            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
-    hungriest = max(sums.items(), key=lambda item: item[1])
-    words = f"{share(ours, fastest)} of the CPU time of the fastest"
-    if hungriest[1] > ours:
-        words += f" and {share(ours, hungriest[1])} of that of {us(hungriest[0])}"
-    return words + _worst_cpu(costs, value)
-
-
-def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
-    """Names the profile that pays most, which a sum hides; empty if it is within the tolerance."""
-    worst, where = max(
-        (_ratio(cost, costs, "cpu_ns"), cost.profile) for cost in costs if cost.value_us == value
-    )
-    if worst <= 1 + CPU_TOLERANCE:
-        return ""
-    return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
-
-
-def _fastest(costs: Sequence[Cost], profile: str) -> Cost:
-    safe = [c for c in costs if c.profile == profile and c.standing is Standing.SAFE]
-    return min(safe, key=lambda cost: (cost.time_ns, cost.cpu_ns))
+    safe = [cost for cost in costs if cost.standing is Standing.SAFE]
+    fastest: dict[str, tuple[int, int]] = {}
+    sums = Counter[int]()
+    for cost in safe:
+        figures = (cost.time_ns, cost.cpu_ns)
+        fastest[cost.profile] = min(figures, fastest.get(cost.profile, figures))
+        sums[cost.value_us] += cost.cpu_ns
+    ours, least = sums[value], sum(cpu_ns for _, cpu_ns in fastest.values())
+    ((hungriest_us, most),) = sums.most_common(1)
+    words = f"{share(ours, least)} of the CPU time of the fastest"
+    if most > ours:
+        words += f" and {share(ours, most)} of that of {us(hungriest_us)}"
+    worst, where = _worst(costs, value, "cpu_ns")
+    if worst > 1 + CPU_TOLERANCE:
+        # Name the profile that pays most, which a sum hides.
+        words += (
+            f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
+        )
+    return words
 
 
 def share(part: int, whole: int) -> str:
