@@ -36,7 +36,6 @@ LIVE = PlaceFacts(
     arch="x86_64",
     cpus=(0, 1),
     core_mips=(10, 40),
-    usual_slack_ns=50 * US,
     governors=("performance", "ondemand"),
 )
 
@@ -44,7 +43,7 @@ LIVE = PlaceFacts(
 def latency_request(out: Path, **changes: Any) -> LatencyRequest:
     """Returns a quick request that measures nothing, with the changes."""
     plain = LatencyRequest(
-        guests={},
+        guests=(),
         host_cpus=(),
         extent=QUICK,
         jobs=1,
@@ -174,7 +173,7 @@ def live_machine(name: str = "10:40", *found: Reading) -> MachineReport:
         core_mips=[10.0, 40.0],
         about="cores of 10:40 MIPS",
         readings=[*readings, *plain.readings],
-        doubt=doubt_of(readings, []),
+        doubt=doubt_of(readings),
     )
 
 

@@ -50,9 +50,7 @@ from tests.rig.measured import (
 from tests.rig.reported import shown
 
 HOST = PlaceFacts(name="host", lane="host", arch="x86_64", cpus=(0,))
-GUEST = PlaceFacts(
-    name="g", lane="virtual", arch="x86_64", core_mips=(1000,), cpus=(0,), usual_slack_ns=50 * US
-)
+GUEST = PlaceFacts(name="g", lane="virtual", arch="x86_64", core_mips=(1000,), cpus=(0,))
 NEW_KERNEL = """\
 cpu: 0
   .resolution: 1 nsecs

@@ -161,12 +161,12 @@ def test_series_has_the_windows_of_its_time_by_the_hosts_clock() -> None:
 def test_series_in_which_the_host_fell_behind_are_marked_and_counted() -> None:
     assert marked("1.0", behind_reading(not_kept=0), behind_reading()) == f"1.0{MARK}"
     assert marked("1.0", behind_reading(not_kept=0)) == "1.0"
-    assert doubt_of([behind_reading(not_kept=0)], []) == ""
-    few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)], [])
+    assert doubt_of([behind_reading(not_kept=0)]) == ""
+    few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)])
     assert "in 1 of 44 windows" in few
     assert "1 of 2 series" in few
     assert "measure again" not in few
-    assert "measure again" in doubt_of([behind_reading()], [])
+    assert "measure again" in doubt_of([behind_reading()])
 
 
 def test_report_names_the_live_lane_and_the_series_in_doubt() -> None:

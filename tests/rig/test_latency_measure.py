@@ -100,9 +100,7 @@ def test_result_of_a_guest_is_saved_as_soon_as_it_ends(
     monkeypatch.setattr(run, "measure_place", measured)
     monkeypatch.setattr(run, "_write_pages", Mock())
     monkeypatch.setattr(guest_place, "open_guest", AsyncMock(side_effect=lambda guest, *_: guest))
-    request = latency_request(
-        tmp_path, guests=dict.fromkeys(parse_guests((slow, quick)), (0,)), jobs=2
-    )
+    request = latency_request(tmp_path, guests=parse_guests((slow, quick)), jobs=2)
     asyncio.run(run_latency(request, find_paths(), Mock()))
     assert saved_before_slow == [[quick]]
     assert names_in(tmp_path) == [slow, quick]

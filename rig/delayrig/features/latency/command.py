@@ -93,9 +93,10 @@ def latency(
     _check_lane(live=live, guests=guests, jobs=jobs)
     profiles = parse_live_guests(guests) if live else parse_guests(guests)
     here = _host_cpus(all_cores, core) if host or not guests else ()
-    measured = {}
+    measured = []
     for profile in profiles:
-        measured[profile] = profile.measured_cpus(all_cores=all_cores, core=core)
+        cpus = profile.measured_cpus(all_cores=all_cores, core=core)
+        measured.append(replace(profile, cpus=cpus))
         _check_eaters(eaters, profile.cores)
     request = LatencyRequest(
         guests=measured,

@@ -35,9 +35,8 @@ def marked(text: str, *found: Reading | Cyclic) -> str:
     return text + MARK if any(each.windows_not_kept for each in found) else text
 
 
-def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
+def doubt_of(found: Sequence[Reading | Cyclic]) -> str:
     """Returns a text on the windows and series in which this machine fell behind; empty if none."""
-    found: list[Reading | Cyclic] = [*readings, *cyclic]
     behind = [each.windows_not_kept for each in found if each.windows_not_kept]
     if not behind:
         return ""

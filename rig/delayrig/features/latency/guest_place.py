@@ -18,11 +18,10 @@ import msgspec
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
-from delayrig.features.latency.place import Line, MissingError, PlaceFacts
+from delayrig.features.latency.place import Line, MissingError
 from delayrig.features.latency.profile import GuestProfile, Profile
 from delayrig.features.latency.program_output import parse_lines
 from delayrig.features.latency.result import Series
-from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
@@ -35,7 +34,8 @@ from delayrig.machine.snapshot import boot_hardware, drop_damaged, provide_snaps
 from delayrig.model.events import first, needed, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
 from delayrig.model.kinds.pace import Pace
-from delayrig.model.lane import LaneName
+from delayrig.model.platform import Arch
+from delayrig.model.shape import GuestShape
 from delayrig.subjects.guest_image import (
     GuestImage,
     provide_guest_image,
@@ -70,25 +70,11 @@ class GuestPlace(ABC):
     hogs: ClassVar[str]
     """The key of the agent's specification for the load of cyclictest."""
     deadline_ms: ClassVar[int]
-    profile: Profile
-    cpus: tuple[int, ...]
+    facts: Profile
     program: Subject
     cyclic: Subject
     governor: str = ""
     paths: Paths
-
-    @property
-    def facts(self) -> PlaceFacts:
-        return PlaceFacts(
-            name=self.profile.name,
-            lane=LaneName.VIRTUAL if isinstance(self.profile, GuestProfile) else LaneName.LIVE,
-            arch=self.profile.arch,
-            cpus=self.cpus,
-            core_mips=self.profile.core_mips,
-            about=self.profile.about,
-            usual_slack_ns=USUAL_SLACK_NS,
-            governors=self.profile.governors,
-        )
 
     async def measure(self, series: Sequence[Series]) -> list[Line]:
         words = [each.word for each in series]
@@ -97,12 +83,12 @@ class GuestPlace(ABC):
                 program=self.program,
                 words=words,
                 rehearsal=rehearsal_of(series),
-                spec_lines=self.profile.spec_lines,
+                spec_lines=self.facts.spec_lines,
                 deadline_ms=self.deadline_ms,
             )
         )
         text = entries.get("stdout.txt", b"")
-        lines = parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
+        lines = parse_lines(text, expected=len(words), source=f"guest {self.facts.name}")
         return [with_windows(line, left) for line in lines] if left else lines
 
     async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Line]:
@@ -112,7 +98,7 @@ class GuestPlace(ABC):
             Errand(
                 program=self.cyclic,
                 words=[*words, f"--json={CYCLIC_OUTPUT}"],
-                spec_lines=(*self.profile.spec_lines, CYCLIC_LINE, *hogs),
+                spec_lines=(*self.facts.spec_lines, CYCLIC_LINE, *hogs),
                 deadline_ms=self.deadline_ms,
             )
         )
@@ -138,7 +124,7 @@ class VirtualPlace(GuestPlace):
     """A guest of the virtual lane. Its cores have one speed, and only core 0 is loaded."""
 
     hogs, deadline_ms = "hogs", 3_600_000
-    profile: GuestProfile
+    facts: GuestProfile
     image: GuestImage
     snapshot: Path
     pool: CpuPool
@@ -148,7 +134,7 @@ class VirtualPlace(GuestPlace):
         with ScratchFolder() as name:
             scratch = Path(name)
             archive = await asyncio.to_thread(pack_spec, _spec_text(errand), scratch)
-            shape = self.profile.shape
+            shape = self.facts.shape
             hardware = replace(
                 boot_hardware(shape, self.image, self.paths.qemu_preload, scratch / "console.log"),
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
@@ -163,7 +149,12 @@ class VirtualPlace(GuestPlace):
                     entries = await finish_guest(machine, shape, scratch)
                 finally:
                     await asyncio.shield(machine.stop())
-        _check(entries, self.profile.name)
+        where = f"guest {self.facts.name}"
+        events = parse_events(entries.get("agent.jsonl", b""), source=where)
+        for error in of_kind(events, AgentError):
+            raise LostGuestError(f"{where}: {error.message}: {error.detail}")
+        if first(events, SubjectEnd) is None:
+            raise LostGuestError(f"{where}: the measurement never ended")
         return entries, None
 
 
@@ -183,56 +174,6 @@ def _spec_text(errand: Errand) -> str:
     return "\n".join(spec) + "\n"
 
 
-async def open_guest(
-    profile: GuestProfile,
-    cpus: tuple[int, ...],
-    recipes: Recipes,
-    paths: Paths,
-    pool: CpuPool,
-    preparing: Preparing,
-) -> VirtualPlace:
-    shape = profile.shape
-    image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
-    async with pool.one() as cpu:
-        await asyncio.to_thread(drop_damaged, snapshot_path(shape, image, paths))
-        if not snapshot_path(shape, image, paths).is_dir():
-            preparing(f"snapshot of {shape.name}")
-        snapshot = await provide_snapshot(shape, image, paths, cpu)
-    return VirtualPlace(
-        profile=profile,
-        cpus=cpus,
-        image=image,
-        snapshot=snapshot,
-        program=program,
-        cyclic=cyclic,
-        paths=paths,
-        pool=pool,
-    )
-
-
-def _provide(
-    profile: GuestProfile, recipes: Recipes, paths: Paths, preparing: Preparing
-) -> tuple[GuestImage, Subject, Subject]:
-    shape, arch = profile.shape, profile.shape.arch
-    provide_natives(arch, paths, preparing)
-    image = provide_guest_image(recipes.guest_of(arch), paths, preparing, arch)
-    if shape.kernel:
-        recipe = recipes.kernels[shape.kernel]
-        image = with_kernel(image, provide_kernel(shape.kernel, recipe, paths, preparing))
-    program = provide_latency_program(paths, arch)
-    cyclic = provide_tool(CYCLICTEST, recipes, paths, preparing, arch)
-    return image, program, cyclic
-
-
-def _check(entries: dict[str, bytes], name: str) -> None:
-    """Raises `LostGuestError` if the agent complains or the program did not end by itself."""
-    events = parse_events(entries.get("agent.jsonl", b""), source=f"guest {name}")
-    for error in of_kind(events, AgentError):
-        raise LostGuestError(f"guest {name}: {error.message}: {error.detail}")
-    if first(events, SubjectEnd) is None:
-        raise LostGuestError(f"guest {name}: the measurement never ended")
-
-
 @dataclass(slots=True, kw_only=True)
 class LivePlace(GuestPlace):
     """A guest of the live lane, whose cores are all loaded."""
@@ -242,27 +183,55 @@ class LivePlace(GuestPlace):
 
     async def _run(self, errand: Errand) -> tuple[dict[str, bytes], Left]:
         guest = LiveGuest(
-            core_mips=self.profile.core_mips,
-            governor=self.governor or self.profile.governors[0],
+            core_mips=self.facts.core_mips,
+            governor=self.governor or self.facts.governors[0],
             image=self.image,
             paths=self.paths,
-            kernel_words=self.profile.kernel_words,
+            kernel_words=self.facts.kernel_words,
         )
         left = await run_program(guest, errand)
         return left.entries, left
 
 
-async def open_live_guest(
-    profile: Profile, cpus: tuple[int, ...], recipes: Recipes, paths: Paths, preparing: Preparing
-) -> LivePlace:
-    return LivePlace(
-        profile=profile,
-        cpus=cpus,
-        image=await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing),
-        program=await asyncio.to_thread(provide_latency_program, paths),
-        cyclic=await asyncio.to_thread(provide_tool, CYCLICTEST, recipes, paths, preparing),
+async def open_guest(
+    facts: Profile, recipes: Recipes, paths: Paths, pool: CpuPool, preparing: Preparing
+) -> GuestPlace:
+    """Returns the guest as a place, after making what is missing."""
+    if isinstance(facts, GuestProfile):
+        image = await asyncio.to_thread(_provide_image, facts.shape, recipes, paths, preparing)
+    else:
+        live_image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
+    arch = Arch(facts.arch)
+    program = await asyncio.to_thread(provide_latency_program, paths, arch)
+    cyclic = await asyncio.to_thread(provide_tool, CYCLICTEST, recipes, paths, preparing, arch)
+    if not isinstance(facts, GuestProfile):
+        return LivePlace(facts=facts, program=program, cyclic=cyclic, paths=paths, image=live_image)
+    path = snapshot_path(facts.shape, image, paths)
+    async with pool.one() as cpu:
+        await asyncio.to_thread(drop_damaged, path)
+        if not path.is_dir():
+            preparing(f"snapshot of {facts.shape.name}")
+        snapshot = await provide_snapshot(facts.shape, image, paths, cpu)
+    return VirtualPlace(
+        facts=facts,
+        program=program,
+        cyclic=cyclic,
         paths=paths,
+        image=image,
+        snapshot=snapshot,
+        pool=pool,
     )
+
+
+def _provide_image(
+    shape: GuestShape, recipes: Recipes, paths: Paths, preparing: Preparing
+) -> GuestImage:
+    provide_natives(shape.arch, paths, preparing)
+    image = provide_guest_image(recipes.guest_of(shape.arch), paths, preparing, shape.arch)
+    if not shape.kernel:
+        return image
+    recipe = recipes.kernels[shape.kernel]
+    return with_kernel(image, provide_kernel(shape.kernel, recipe, paths, preparing))
 
 
 def windows_of(left: Left, since_ns: int, until_ns: int) -> Line:

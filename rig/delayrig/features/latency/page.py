@@ -72,7 +72,7 @@ def _named(machine: MachineReport, words: str) -> Markup:
 
 
 def _table(machines: Machines) -> Markup:
-    source = read_proposal().proposal
+    proposal = read_proposal()
     figures, energy = rows.proposal_rows(machines), rows.energy_rows(machines)
     body = paragraph(
         "nop does nothing, so it shows the cost of measuring. sched_yield gives the CPU to any"
@@ -81,7 +81,9 @@ def _table(machines: Machines) -> Markup:
         " wait never ends early, and may end as late as the timer slack, the timer's interrupt and"
         " other processes make it."
     )
-    body += paragraph(f"The figures of the proposal are from: {source.source} ({source.method}).")
+    body += paragraph(
+        f"The figures of the proposal are from: {proposal.source} ({proposal.method})."
+    )
     body += table_html(figures) + _chart(charts.table_chart(machines), figures)
     quantiles = table_html(rows.quantile_rows(machines))
     body += details("With median and 99th percentile", quantiles)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from delayrig.features.latency.result import Series
+from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
@@ -20,18 +21,21 @@ class PlaceFacts:
     name: str
     lane: str
     arch: str
-    cpus: tuple[int, ...]
+    cpus: tuple[int, ...] = ()
     """The CPUs to measure on, in turn."""
     core_mips: tuple[float, ...] = ()
     """The speed of each core; empty on this machine."""
     about: str = ""
-    usual_slack_ns: int = 0
-    """The timer slack to set in ordinary series; 0 where programs inherit Linux's default."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()
     idle_exit_us: tuple[int, ...] = ()
     """The time that the machine takes to leave each idle state."""
+
+    @property
+    def usual_slack_ns(self) -> int:
+        """Returns the timer slack to set in ordinary series; 0: programs inherit the default."""
+        return USUAL_SLACK_NS if self.core_mips else 0
 
     @property
     def mips(self) -> float | None:
@@ -48,8 +52,7 @@ class Place(Protocol):
     """A place that runs programs, one at a time."""
 
     @property
-    def facts(self) -> PlaceFacts:
-        """Returns the facts that are known without measuring."""
+    def facts(self) -> PlaceFacts: ...
 
     async def measure(self, series: Sequence[Series]) -> list[Line]:
         """Runs the measuring program, and returns its line for each series, in order."""

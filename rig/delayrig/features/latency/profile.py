@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from delayrig.base.errors import BadInputError, UnknownNameError
+from delayrig.features.latency.place import PlaceFacts
 from delayrig.hazards import hazard_of, refusal_on
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
@@ -37,15 +38,9 @@ SPEED = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(PlaceFacts):
     """A guest to measure in, of the live lane unless it is a `GuestProfile`."""
 
-    name: str
-    arch: Arch = Arch.X86_64
-    core_mips: tuple[float, ...]
-    about: str = ""
-    governors: tuple[str, ...] = ()
-    """The governors to measure with, the present one first."""
     kernel_words: tuple[str, ...]
     spec_lines: tuple[str, ...]
     """The lines about it in the agent's specification (images/agent/spec.h)."""
@@ -129,6 +124,7 @@ def parse_guest(name: str) -> GuestProfile:
     )
     return GuestProfile(
         name=name,
+        lane=LaneName.VIRTUAL,
         arch=shape.arch,
         core_mips=(shape.mips,) * cores,
         kernel_words=kernel_words,
@@ -190,6 +186,8 @@ def parse_live_guest(name: str) -> Profile:
     core_mips = scaled_mips(list(asked), budget_mips())
     return Profile(
         name=name,
+        lane=LaneName.LIVE,
+        arch=Arch.X86_64,
         core_mips=core_mips,
         about=_about(core_mips, asked, governor),
         governors=tuple(dict.fromkeys((governor, PERFORMANCE, ONDEMAND))),

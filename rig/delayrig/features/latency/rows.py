@@ -26,11 +26,6 @@ NONE = "-"
 Machines = Sequence[MachineReport]
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    source: str
-    method: str
-
-
 class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     about: str
@@ -47,7 +42,8 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
-    proposal: Source
+    source: str
+    method: str
     machine: list[ProposalMachine]
     growth: list[Growth]
 

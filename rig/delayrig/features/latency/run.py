@@ -10,7 +10,7 @@ import datetime as dt
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from delayrig.features.latency import program_output
 from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.host_place import ABSENT, HOST, EnergyMeter, open_host
 from delayrig.features.latency.place import MissingError, Place
-from delayrig.features.latency.profile import GuestProfile, Profile
+from delayrig.features.latency.profile import Profile
 from delayrig.features.latency.result import (
     FILE_NAME,
     PAGE_NAME,
@@ -58,8 +58,7 @@ Progress is reported after each call.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyRequest:
-    guests: Mapping[Profile, tuple[int, ...]]
-    """The guests, and the CPUs of each to measure on."""
+    guests: Sequence[Profile]
     host_cpus: tuple[int, ...]
     """The CPUs of this machine to measure on; empty: none."""
     extent: Extent
@@ -122,19 +121,14 @@ async def _measure_guests(
 ) -> None:
     """Measures the guests, `jobs` at a time, and calls `keep` with each result."""
     # The libraries for guests are loaded only if a guest is requested.
-    from delayrig.features.latency.guest_place import open_guest, open_live_guest
+    from delayrig.features.latency.guest_place import open_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
     turns = asyncio.Semaphore(request.jobs)
 
     async def measure(profile: Profile) -> None:
-        cpus = request.guests[profile]
-        place: Place
         async with turns:
-            if isinstance(profile, GuestProfile):
-                place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
-            else:
-                place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
+            place = await open_guest(profile, recipes, paths, pool, progress.preparing)
             keep(await measure_place(place, request.extent, progress))
 
     async with asyncio.TaskGroup() as group:
@@ -191,7 +185,7 @@ async def measure_place(
         "readings": readings,
         "cyclictest": cyclic,
         "missing": [*missing, *_say_refusals(readings)],
-        "doubt": doubt_of(readings, cyclic),
+        "doubt": doubt_of([*readings, *cyclic]),
         "host_s": round(time.monotonic() - began_s, 1),
     }
     return msgspec.convert(known, MachineReport)
