@@ -31,6 +31,8 @@ INTERFACES = {
 TIMER_LIST = "/proc/timer_list"
 PERIODIC, IDLE, FULL = "periodic", "idle", "full"
 FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
+HEADING = re.compile(r"^(?:cpu: |Tick Device)", re.MULTILINE)
+"""The heading of the part about a CPU, which ends at the next, or at the devices."""
 HANDLER = re.compile(r"event_handler:\s*(\w+)")
 FEW = 0.3
 """If less than this fraction of the expected ticks came, the tick was stopped."""
@@ -95,8 +97,10 @@ def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) 
 
 def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
     """Returns the timers described by the line of the series `facts`."""
-    text = _of_cpu(line.get("timer_list", ""), cpu)
-    fields = {key: int(value) for key, value in FIELD.findall(text)}
+    listed = line.get("timer_list", "")
+    parts = HEADING.split(listed)
+    of_cpu = next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
+    fields = {key: int(value) for key, value in FIELD.findall(of_cpu)}
     resolution_ns, jiffy_ns = line["resolution_ns"], line["coarse_resolution_ns"]
     source = TIMER_LIST
     high = bool(fields.get("hres_active", fields.get("highres", 0)))
@@ -104,7 +108,7 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         source = f"clock_getres() ({TIMER_LIST}: {line.get('timer_list_error', 'says nothing')})"
         high = resolution_ns < jiffy_ns
     tick = _tick(fields, ticks, cpu, line)
-    handlers = sorted(set(HANDLER.findall(line.get("timer_list", ""))))
+    handlers = sorted(set(HANDLER.findall(listed)))
     resolution = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
     return Timers(
         resolution_ns=resolution_ns,
@@ -115,12 +119,6 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         source=source,
         sentence=f"{resolution} {_say_tick(tick, ticks)}",
     )
-
-
-def _of_cpu(text: str, cpu: int) -> str:
-    """Returns the part about one CPU: from its heading to the next, or to the devices."""
-    parts = re.split(r"^(?:cpu: |Tick Device)", text, flags=re.MULTILINE)
-    return next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
 
 
 def parse_cpus(text: str) -> set[int]:

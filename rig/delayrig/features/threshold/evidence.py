@@ -77,14 +77,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         known = {(cost.value_us, cost.profile): cost for cost in self.costs}
 
         def most(figure: str) -> tuple[Fraction, str]:
+            figures = {key: getattr(cost, figure) for key, cost in known.items()}
             return max(
-                (
-                    _beyond(
-                        getattr(known[value_us, name], figure),
-                        getattr(known[than_us, name], figure),
-                    ),
-                    name,
-                )
+                (_beyond(figures[value_us, name], figures[than_us, name]), name)
                 for name in profiles
             )
 

@@ -44,11 +44,10 @@ def common_choice(evidence: Evidence) -> Common:
         left.append(name)
         kept = [other for other in kept if other != name]
         choice = evidence.choose(kept)
-    odd = [_odd(evidence, name, kept, choice) for name in left]
     return Common(
         choice=choice,
         profiles=tuple(kept),
-        odd=tuple(each for each in odd if each is not None),
+        odd=tuple(_odd(evidence, name, kept, choice) for name in left),
         accurate_us=evidence.accurate_us(kept),
     )
 
@@ -68,11 +67,11 @@ def _oddest(evidence: Evidence, kept: Sequence[str], choice: Choice, total: int)
     return name if worst > 1 else ""
 
 
-def _odd(evidence: Evidence, name: str, kept: Sequence[str], choice: Choice) -> Odd | None:
+def _odd(evidence: Evidence, name: str, kept: Sequence[str], choice: Choice) -> Odd:
     with_it = [other for other in evidence.profiles if other in (*kept, name)]
     followed = evidence.choose(with_it).value_us
-    if followed is None or choice.value_us is None:
-        return None
+    assert followed is not None
+    assert choice.value_us is not None, "there are safe values, else no profile would be odd"
     return Odd(
         profile=name,
         followed_us=followed,
