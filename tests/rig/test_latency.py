@@ -16,7 +16,7 @@ from delayrig.features.latency.place import Line, PlaceFacts
 from delayrig.features.latency.profile import SETS, parse_guest, parse_guests
 from delayrig.features.latency.program_output import (
     INTERFACES,
-    cyclictest_words,
+    Round,
     parse_cpus,
     parse_lines,
     read_cyclictest,
@@ -278,15 +278,16 @@ def test_wait_that_ended_at_a_tick_is_recognised(elapsed_ns: int, ticks: int | N
 
 
 def test_cyclictest_gets_the_options_of_its_interface_and_is_parsed_strictly() -> None:
-    commands = [cyclictest_words(name, loops=9, cpu=1) for name in INTERFACES]
+    rounds = [Round(interface=name, eaters=1, loops=9, cpu=1) for name in INTERFACES]
+    commands = [each.words for each in rounds]
     assert ["--posix_timers" in options for options in commands] == [True, True, False]
     assert ["--system" in options for options in commands] == [False, True, False]
     good = b'{"thread":{"0":{"cycles":9,"min":1,"max":30,"avg":2.6}}}'
-    read = read_cyclictest(good, "setitimer", loaded=True, command="c")
+    read = read_cyclictest(good, rounds[0])
     assert (read.cycles, read.min_ns, read.mean_ns, read.max_ns) == (9, 1, 3, 30)
     for bad in (b"", b"{}", b'{"thread":{}}', b'{"thread":{"0":{"cycles":"x"}}}'):
         with pytest.raises(RigFaultError):
-            read_cyclictest(bad, "setitimer", loaded=True, command="c")
+            read_cyclictest(bad, rounds[0])
 
 
 def test_report_matches_its_published_schema() -> None:

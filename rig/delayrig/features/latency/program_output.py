@@ -8,6 +8,7 @@ kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -64,24 +65,35 @@ def ticks_of(span_ns: int, line: Line) -> Ticks | None:
     return None if "refused" in line else msgspec.convert({**line, "span_ns": span_ns}, Ticks)
 
 
-def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:
-    """Returns the command line of cyclictest, without the program and its output file."""
-    return [
-        *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
-        *(f"--affinity={cpu}", f"--mainaffinity={cpu}"),
-        *("--policy=fifo", f"--priority={PRIORITY}"),
-        *(f"--interval={INTERVAL_US}", f"--loops={loops}"),
-        *INTERFACES[interface],
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One run of cyclictest."""
+
+    interface: str
+    eaters: int
+    loops: int
+    cpu: int
+
+    @property
+    def words(self) -> list[str]:
+        """Returns the command line, without the program and its output file."""
+        return [
+            *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
+            *(f"--affinity={self.cpu}", f"--mainaffinity={self.cpu}"),
+            *("--policy=fifo", f"--priority={PRIORITY}"),
+            *(f"--interval={INTERVAL_US}", f"--loops={self.loops}"),
+            *INTERFACES[self.interface],
+        ]
 
 
-def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) -> Cyclic:
+def read_cyclictest(text: bytes, taken: Round) -> Cyclic:
     """Reads the result of the only thread; raises `RigFaultError` if there is none."""
+    command = " ".join([PROGRAM, *taken.words])
     try:
         thread: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])["thread"]["0"]
         return Cyclic(
-            interface=interface,
-            loaded=loaded,
+            interface=taken.interface,
+            loaded=taken.eaters > 0,
             cycles=int(thread["cycles"]),
             min_ns=int(thread["min"]),
             mean_ns=round(float(thread["avg"])),

@@ -40,7 +40,6 @@ from delayrig.features.latency.result import (
 from delayrig.features.latency.series_plan import (
     TICKS_SPAN_NS,
     Extent,
-    Round,
     cyclictest_rounds,
     programme,
 )
@@ -193,17 +192,8 @@ async def measure_place(
 
 def _known_words(cmdline: str) -> str:
     """Returns the words of the kernel's command line about timers. Other words may be private."""
-    known = (
-        "highres=",
-        "nohz",
-        "clocksource=",
-        "tsc=",
-        "isolcpus=",
-        "idle=",
-        "processor.",
-        "intel_",
-    )
-    return " ".join(word for word in cmdline.split() if word.startswith(known))
+    known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
+    return " ".join(word for word in cmdline.split() if word.startswith(tuple(known.split())))
 
 
 async def _take(
@@ -242,26 +232,21 @@ async def _take(
 
 
 async def _take_cyclictest(
-    place: Place, rounds: Sequence[Round], progress: LatencyProgress, missing: list[str]
+    place: Place,
+    rounds: Sequence[program_output.Round],
+    progress: LatencyProgress,
+    missing: list[str],
 ) -> list[Cyclic]:
     """Runs cyclictest with every interface; stops at a refusal, which would only repeat."""
     found = []
     for taken, each in enumerate(rounds):
-        words = program_output.cyclictest_words(
-            each.interface, loops=each.loops, cpu=place.facts.cpus[0]
-        )
         try:
-            text, windows = await place.cyclictest(words, eaters=each.eaters)
+            text, windows = await place.cyclictest(each.words, eaters=each.eaters)
         except MissingError as error:
             missing.append(str(error))
             progress.did(len(rounds) - taken)
             break
-        read = program_output.read_cyclictest(
-            text,
-            each.interface,
-            loaded=each.eaters > 0,
-            command=" ".join([program_output.PROGRAM, *words]),
-        )
+        read = program_output.read_cyclictest(text, each)
         if read.contradicts_itself:
             missing.append(_say_contradiction(read))
         else:

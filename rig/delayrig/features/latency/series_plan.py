@@ -13,7 +13,7 @@ from itertools import product
 from msgspec.structs import replace
 
 from delayrig.features.latency.place import PlaceFacts
-from delayrig.features.latency.program_output import INTERFACES
+from delayrig.features.latency.program_output import INTERFACES, Round
 from delayrig.features.latency.result import TESTS, Kind, Section, Series
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
@@ -166,15 +166,6 @@ def _sweeps(cpu: int, extent: Extent, *, low_resolution: bool) -> Iterator[Serie
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
-    """One run of cyclictest."""
-
-    interface: str
-    eaters: int
-    loops: int
-
-
 def cyclictest_rounds(facts: PlaceFacts, extent: Extent) -> list[Round]:
     """Returns the runs of cyclictest: each interface, idle and then loaded.
 
@@ -187,7 +178,7 @@ def cyclictest_rounds(facts: PlaceFacts, extent: Extent) -> list[Round]:
         if facts.cpus[0] == 0:
             loops[extent.eaters] = max(50, min(GUEST_LOOPS, round(100_000 / mips)))
     return [
-        Round(interface=interface, eaters=eaters, loops=count)
+        Round(interface=interface, eaters=eaters, loops=count, cpu=facts.cpus[0])
         for eaters, count in loops.items()
         for interface in INTERFACES
     ]

@@ -206,14 +206,13 @@ def _built(command: str, value: int) -> Path:
             f" its last lines:{tail}",
             hint="run it by hand in this folder; nothing was measured",
         )
-    program = Path(lines[-1]) if lines else Path()
-    if not lines or not program.is_file():
+    last = lines[-1] if lines else ""
+    if not Path(last).is_file():
         raise BadInputError(
-            f"{BUILD} for {value} us: its last line of output,"
-            f" {lines[-1] if lines else ''!r}, names no file",
+            f"{BUILD} for {value} us: its last line of output, {last!r}, names no file",
             hint="let the command end with the path of the program: ... && echo build/flashrom",
         )
-    return program
+    return Path(last)
 
 
 def _apart(program: Path, value: int, paths: Paths) -> Path:

@@ -123,19 +123,16 @@ def weights_of(presets: Iterable[str], words: Sequence[str]) -> dict[str, int]:
         parse_guest(word).name: weight for name in presets for word, weight in PRESETS[name].items()
     }
     for word in words:
-        profile, weight = _parsed(word)
-        found[profile.name] = weight
+        guest, equals, number = word.rpartition("=")
+        if not equals or not number.isdecimal() or int(number) > WEIGHT_MAX:
+            raise BadInputError(
+                f"{OPTION} {word!r}: is not GUEST=N with N up to 1000", hint=WEIGHT_HOW
+            )
+        try:
+            found[parse_guest(guest).name] = int(number)
+        except BadInputError as error:
+            raise BadInputError(f"{OPTION} {word!r}: {error.message}", hint=error.hint) from None
     return found
-
-
-def _parsed(word: str) -> tuple[Profile, int]:
-    guest, equals, number = word.rpartition("=")
-    if not equals or not number.isdecimal() or int(number) > WEIGHT_MAX:
-        raise BadInputError(f"{OPTION} {word!r}: is not GUEST=N with N up to 1000", hint=WEIGHT_HOW)
-    try:
-        return parse_guest(guest), int(number)
-    except BadInputError as error:
-        raise BadInputError(f"{OPTION} {word!r}: {error.message}", hint=error.hint) from None
 
 
 def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
