@@ -77,15 +77,6 @@ static int run(const struct series *series, unsigned int number)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-static int parse(const char *text, struct series *series)
-{
-	char *word = strdup(text);
-	int error = word ? series_parse(word, series) : -ENOMEM;
-
-	free(word);
-	return error;
-}
-
 int main(int argc, char **argv)
 {
 	struct series series;
@@ -97,13 +88,13 @@ int main(int argc, char **argv)
 	}
 	/* Check all series before the first one starts. */
 	for (int i = 1; i < argc; i++) {
-		if (parse(argv[i], &series) != 0) {
+		if (series_parse(argv[i], &series) != 0) {
 			fprintf(stderr, "rig-latency: cannot parse %s\n%s", argv[i], usage);
 			return EXIT_USAGE;
 		}
 	}
 	for (int i = 1; i < argc && !error; i++) {
-		error = parse(argv[i], &series);
+		error = series_parse(argv[i], &series);
 		if (!error)
 			error = run(&series, (unsigned int)i - 1);
 	}

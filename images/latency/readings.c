@@ -88,11 +88,10 @@ static void write_span(struct json_line *line, int64_t began_ns, int64_t ended_n
 	json_signed(line, "ended_ns", ended_ns);
 }
 
-static void write_cost(struct json_line *line, const struct cost *begin, int64_t ended_ns)
+static void write_cost(struct json_line *line, const struct cost *begin)
 {
 	const struct cost end = cost_now();
 
-	write_span(line, begin->at_ns, ended_ns);
 	json_signed(line, "cpu_ns", end.cpu_ns - begin->cpu_ns);
 	json_signed(line, "voluntary_switches", end.usage.ru_nvcsw - begin->usage.ru_nvcsw);
 	json_signed(line, "involuntary_switches", end.usage.ru_nivcsw - begin->usage.ru_nivcsw);
@@ -119,12 +118,15 @@ static int64_t count_below(const int64_t *values, size_t count, int64_t limit)
 	return below;
 }
 
-int readings_of_wait(const struct series *series, struct json_line *line)
+/* Waits `count` times, each `step_ns` longer. The time limit cuts off the last waits. */
+static int take_waits(const struct series *series, struct json_line *line, int64_t request_ns,
+	int64_t step_ns, size_t count)
 {
-	int64_t *elapsed_ns = allocate_readings((size_t)series->count);
+	int64_t *elapsed_ns = allocate_readings(count);
 	const struct cost begin = cost_now();
 	const int64_t until_ns = deadline_ns(series);
 	int64_t after_ns;
+	int64_t early = 0;
 	size_t taken = 0;
 
 	if (!elapsed_ns)
@@ -132,45 +134,34 @@ int readings_of_wait(const struct series *series, struct json_line *line)
 	do {
 		const int64_t before_ns = clock_now_ns();
 
-		series->wait->wait(series->request_ns);
+		series->wait->wait(request_ns);
 		after_ns = clock_now_ns();
-		elapsed_ns[taken++] = after_ns - before_ns;
-	} while (taken < (size_t)series->count && after_ns < until_ns);
-	write_cost(line, &begin, after_ns);
-	json_signed(line, "early", count_below(elapsed_ns, taken, series->request_ns));
-	write_statistics(line, elapsed_ns, taken);
+		elapsed_ns[taken] = after_ns - before_ns;
+		early += elapsed_ns[taken++] < request_ns;
+		request_ns += step_ns;
+	} while (taken < count && after_ns < until_ns);
+	if (step_ns == 0)
+		write_cost(line, &begin);
+	write_span(line, begin.at_ns, after_ns);
+	json_signed(line, "early", early);
+	if (step_ns == 0)
+		write_statistics(line, elapsed_ns, taken);
+	else
+		json_list_signed(line, "elapsed_ns", elapsed_ns, taken);
 	free(elapsed_ns);
 	return 0;
 }
 
-/* Waits once for each length, the shortest first. The time limit cuts off the longest ones. */
+int readings_of_wait(const struct series *series, struct json_line *line)
+{
+	return take_waits(series, line, series->request_ns, 0, (size_t)series->count);
+}
+
 int readings_of_sweep(const struct series *series, struct json_line *line)
 {
-	const size_t lengths = (size_t)((series->to_ns - series->from_ns) / series->step_ns) + 1;
-	int64_t *elapsed_ns = allocate_readings(lengths);
-	const int64_t until_ns = deadline_ns(series);
-	const int64_t began_ns = clock_now_ns();
-	int64_t after_ns = began_ns;
-	int64_t early = 0;
-	size_t taken = 0;
+	const int64_t steps = (series->to_ns - series->from_ns) / series->step_ns;
 
-	if (!elapsed_ns)
-		return -ENOMEM;
-	while (taken < lengths && after_ns < until_ns) {
-		const int64_t request_ns = series->from_ns + (int64_t)taken * series->step_ns;
-		const int64_t before_ns = clock_now_ns();
-
-		series->wait->wait(request_ns);
-		after_ns = clock_now_ns();
-		elapsed_ns[taken] = after_ns - before_ns;
-		early += elapsed_ns[taken] < request_ns;
-		taken++;
-	}
-	write_span(line, began_ns, after_ns);
-	json_signed(line, "early", early);
-	json_list_signed(line, "elapsed_ns", elapsed_ns, taken);
-	free(elapsed_ns);
-	return 0;
+	return take_waits(series, line, series->from_ns, series->step_ns, (size_t)steps + 1);
 }
 
 /*
@@ -198,7 +189,8 @@ int readings_of_periods(const struct series *series, struct json_line *line)
 		now_ns = clock_now_ns();
 		late_ns[taken++] = now_ns - due_ns;
 	} while (taken < (size_t)series->count && now_ns < until_ns);
-	write_cost(line, &begin, now_ns);
+	write_cost(line, &begin);
+	write_span(line, begin.at_ns, now_ns);
 	json_signed(line, "early", count_below(late_ns, taken, 0));
 	json_signed(
 		line, "overruns", (int64_t)taken - count_below(late_ns, taken, series->request_ns));

@@ -99,8 +99,6 @@ int eaters_start(struct eaters *eaters, int64_t each, int64_t wanted)
 		for (int64_t i = 0; !error && i < each && CPU_ISSET((size_t)cpu, &cpus); i++)
 			error = start_on(eaters, cpu);
 	}
-	if (error)
-		eaters_end(eaters);
 	return error;
 }
 

@@ -2,6 +2,8 @@
 #include "series.h"
 #include "clock.h"
 
+#include <stdlib.h>
+
 #include "shared/arguments.h"
 
 #define REQUEST_NS_MAX (100 * NS_PER_S)
@@ -46,18 +48,6 @@ static const struct argument arguments[] = {
 	{FIELD(hold_us), .max = HOLD_US_MAX},
 };
 
-static int take_pairs(char *rest, struct series *out)
-{
-	const char *wants;
-	uint64_t seen = 0;
-	int error = 0;
-
-	while (!error && rest)
-		error = argument_take(arguments, sizeof(arguments) / sizeof(arguments[0]),
-			strsep(&rest, ","), out, &seen, &wants);
-	return error ? -EINVAL : 0;
-}
-
 static int take_kind(const char *name, struct series *out)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -89,18 +79,21 @@ static bool is_complete(const struct series *series)
 	return false;
 }
 
-int series_parse(char *word, struct series *out)
+int series_parse(const char *text, struct series *out)
 {
-	char *colon = strchr(word, ':');
+	char *word = strdup(text);
+	char *pairs = word;
+	const char *wants;
+	uint64_t seen = 0;
 	int error;
 
-	memset(out, 0, sizeof(*out));
-	out->cpu = -1;
-	out->hold_us = -1;
-	if (colon)
-		*colon = '\0';
-	error = take_kind(word, out);
-	if (!error)
-		error = take_pairs(colon ? colon + 1 : NULL, out);
-	return error || is_complete(out) ? error : -EINVAL;
+	if (!word)
+		return -ENOMEM;
+	*out = (struct series){.cpu = -1, .hold_us = -1};
+	error = take_kind(strsep(&pairs, ":"), out);
+	while (!error && pairs)
+		error = argument_take(arguments, sizeof(arguments) / sizeof(arguments[0]),
+			strsep(&pairs, ","), out, &seen, &wants);
+	free(word);
+	return error || !is_complete(out) ? -EINVAL : 0;
 }

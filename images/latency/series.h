@@ -66,11 +66,9 @@ struct series {
 	int64_t hold_us; /* -1: nothing is held */
 };
 
-/*
- * Parses one word, in place. Returns 0, or -EINVAL for a wrong word, or one without the keys that
- * its kind needs.
+/* Parses one word. Returns 0, or -EINVAL for a wrong word, or one without the keys that it needs.
  */
-int series_parse(char *word, struct series *out);
+int series_parse(const char *text, struct series *out);
 
 /*
  * Sets the process's CPU, timer slack, request for wake-up latency, and priority. All of them end
@@ -88,7 +86,8 @@ struct eaters {
 
 /*
  * Starts `each` eaters at normal priority on every CPU that this process may use, or only on
- * `wanted` if that is a CPU that it may not use. Returns 0 or a negative errno.
+ * `wanted` if that is a CPU that it may not use. Returns 0 or a negative errno. Call eaters_end()
+ * even after an error.
  */
 int eaters_start(struct eaters *eaters, int64_t each, int64_t wanted);
 

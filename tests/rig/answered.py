@@ -4,7 +4,8 @@
 from delayrig.features.proposal.steps import Proposal, fold_proposal
 from delayrig.features.survey.survey import Agreement, BusBound, KnownWait, Requested, Survey
 from delayrig.features.threshold.answer import Answer, answer_of
-from delayrig.features.threshold.figures import Cost, Evidence, Standing
+from delayrig.features.threshold.evidence import Evidence
+from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict

@@ -10,6 +10,7 @@ from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.place import PlaceFacts
 from delayrig.features.latency.program_output import INTERFACES
 from delayrig.features.latency.result import (
+    TESTS,
     Audit,
     Cyclic,
     Kind,
@@ -22,8 +23,8 @@ from delayrig.features.latency.result import (
     Ticks,
     Timers,
 )
-from delayrig.features.latency.rows import KEYS
 from delayrig.features.latency.run import LatencyRequest
+from delayrig.features.latency.series_plan import QUICK
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 JIFFY_NS = 4 * MS
@@ -33,10 +34,8 @@ LIVE = PlaceFacts(
     name="10:40",
     lane="live",
     arch="x86_64",
-    mips=10,
     cpus=(0, 1),
     core_mips=(10, 40),
-    usual_slack_ns=50 * US,
     governors=("performance", "ondemand"),
 )
 
@@ -45,10 +44,8 @@ def latency_request(out: Path, **changes: Any) -> LatencyRequest:
     """Returns a quick request that measures nothing, with the changes."""
     plain = LatencyRequest(
         guests=(),
-        all_cores=False,
-        core=None,
         host_cpus=(),
-        quick=True,
+        extent=QUICK,
         jobs=1,
         out=out,
         argv=[],
@@ -118,7 +115,7 @@ def full_machine(name: str = "host", *, high: bool = True) -> MachineReport:
     table = [
         make_wait(Section.TABLE, wait=wait, request_ns=ns, late_ns=60 * US, fifo=fifo)
         for fifo in (0, 1)
-        for wait, ns in KEYS
+        for wait, ns in TESTS
     ]
     slack = [
         make_wait(Section.SLACK, wait="clock_nanosleep", request_ns=100 * US, slack_ns=s, late_ns=n)
@@ -176,7 +173,7 @@ def live_machine(name: str = "10:40", *found: Reading) -> MachineReport:
         core_mips=[10.0, 40.0],
         about="cores of 10:40 MIPS",
         readings=[*readings, *plain.readings],
-        doubt=doubt_of(readings, []),
+        doubt=doubt_of(readings),
     )
 
 

@@ -22,7 +22,7 @@ from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.gate_judge import decide
 from delayrig.features.gate.early import read_reached
 from delayrig.features.latency.program_output import parse_lines
-from delayrig.features.latency.run import LatencyRequest, resumed
+from delayrig.features.latency.run import resumed
 from delayrig.features.threshold.sleep_facts import read_sleep_facts
 from delayrig.judge.waste import read_watched
 from delayrig.model import result
@@ -34,6 +34,7 @@ from delayrig.subjects.saved_programs import programs_in
 
 from tests.rig.builders import make_cell, make_contrast
 from tests.rig.history_builders import make_run
+from tests.rig.measured import latency_request
 from tests.rig.running import refusal_of, rig
 
 KeyPath = tuple[str | int, ...]
@@ -364,8 +365,7 @@ def read_lock(folder: Path) -> bool:
 
 
 def read_latency(folder: Path) -> object:
-    more: dict[str, Any] = {"all_cores": False, "core": None, "quick": True, "jobs": 1}
-    return resumed(LatencyRequest(guests=(), host_cpus=(), out=folder, argv=(), **more))
+    return resumed(latency_request(folder))
 
 
 @pytest.mark.parametrize(

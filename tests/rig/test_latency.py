@@ -16,15 +16,15 @@ from delayrig.features.latency.place import Line, PlaceFacts
 from delayrig.features.latency.profile import SETS, parse_guest, parse_guests
 from delayrig.features.latency.program_output import (
     INTERFACES,
-    cyclictest_words,
+    Round,
     parse_cpus,
     parse_lines,
     read_cyclictest,
     reading_of,
     timers_of,
 )
-from delayrig.features.latency.result import Kind, Section, Series, Ticks
-from delayrig.features.latency.rows import KEYS, read_proposal
+from delayrig.features.latency.result import TESTS, Kind, Section, Series, Ticks
+from delayrig.features.latency.rows import read_proposal
 from delayrig.features.latency.series_plan import (
     GUEST_INSTRUCTIONS,
     QUICK,
@@ -49,10 +49,8 @@ from tests.rig.measured import (
 )
 from tests.rig.reported import shown
 
-HOST = PlaceFacts(name="host", lane="host", arch="x86_64", mips=None, cpus=(0,))
-GUEST = PlaceFacts(
-    name="g", lane="virtual", arch="x86_64", mips=1000, cpus=(0,), usual_slack_ns=50 * US
-)
+HOST = PlaceFacts(name="host", lane="host", arch="x86_64", cpus=(0,))
+GUEST = PlaceFacts(name="g", lane="virtual", arch="x86_64", core_mips=(1000,), cpus=(0,))
 NEW_KERNEL = """\
 cpu: 0
   .resolution: 1 nsecs
@@ -76,7 +74,7 @@ def test_guest_is_parsed_from_its_name() -> None:
     guest = parse_guest("x86_64/62/2c/nohz_full=1")
     assert (guest.shape.arch, guest.shape.nominal_mips, guest.shape.cores) == (Arch.X86_64, 62, 2)
     assert guest.shape.kernel_words == ("nohz_full=1",)
-    assert guest.first_cpu == 1
+    assert guest.measured_cpus(all_cores=False, core=None) == (1,)
     assert parse_guest("arm64/250").shape.clocksource == "arch_sys_counter"
     assert parse_guest("x86_64/250/clocksource:hpet").shape.clocksource == "hpet"
     assert parse_guest("x86_64/250/no-rt").spec_lines == ("realtime_denied 1",)
@@ -131,7 +129,7 @@ def series_of(section: Section, facts: PlaceFacts, extent: Extent = USUAL) -> li
 def test_table_has_the_proposals_waits_for_each_policy_load_and_core() -> None:
     table = series_of(Section.TABLE, HOST)
     assert {series.count for series in table} == {16_384}
-    assert {(series.wait, series.request_ns) for series in table} == set(KEYS)
+    assert {(series.wait, series.request_ns) for series in table} == set(TESTS)
     assert {(series.policy, series.load) for series in table} == {
         (policy, load) for policy in ("normal", "SCHED_FIFO") for load in ("idle", "loaded")
     }
@@ -220,15 +218,15 @@ def test_proposals_figures_are_complete_and_in_order() -> None:
     proposal = read_proposal()
     assert [machine.name for machine in proposal.machine] == ["AMD", "MT8173", "APL", "Xeon", "MTL"]
     for machine in proposal.machine:
-        assert set(machine.normal) == set(KEYS.values())
-        assert set(machine.fifo) == {"nanosleep_1us", "nanosleep_100us"}
+        assert set(machine.normal) == set(TESTS.values())
+        assert set(machine.fifo) == {"nanosleep 1u", "nanosleep 100u"}
         for mean, least, most in [*machine.normal.values(), *machine.fifo.values()]:
             assert least <= mean <= most
 
 
 def test_slack_cut_compares_two_medians_of_one_run() -> None:
-    (cut,) = explain.slack_cuts(full_machine())
-    assert (cut.usual_ns, cut.least_ns) == (70 * US, 20 * US)
+    (cut,) = explain.slack_cuts(full_machine()).values()
+    assert (cut.usual.late_ns_p50, cut.least.late_ns_p50) == (70 * US, 20 * US)
     slack = explain.say_slack(full_machine())
     assert slack is not None
     assert "from 70.0 us to 20.0 us, to 0.29 of it" in slack.figures
@@ -280,15 +278,16 @@ def test_wait_that_ended_at_a_tick_is_recognised(elapsed_ns: int, ticks: int | N
 
 
 def test_cyclictest_gets_the_options_of_its_interface_and_is_parsed_strictly() -> None:
-    commands = [cyclictest_words(name, loops=9, cpu=1) for name in INTERFACES]
+    rounds = [Round(interface=name, eaters=1, loops=9, cpu=1) for name in INTERFACES]
+    commands = [each.words for each in rounds]
     assert ["--posix_timers" in options for options in commands] == [True, True, False]
     assert ["--system" in options for options in commands] == [False, True, False]
     good = b'{"thread":{"0":{"cycles":9,"min":1,"max":30,"avg":2.6}}}'
-    read = read_cyclictest(good, "setitimer", loaded=True, command="c")
+    read = read_cyclictest(good, rounds[0])
     assert (read.cycles, read.min_ns, read.mean_ns, read.max_ns) == (9, 1, 3, 30)
     for bad in (b"", b"{}", b'{"thread":{}}', b'{"thread":{"0":{"cycles":"x"}}}'):
         with pytest.raises(RigFaultError):
-            read_cyclictest(bad, "setitimer", loaded=True, command="c")
+            read_cyclictest(bad, rounds[0])
 
 
 def test_report_matches_its_published_schema() -> None:

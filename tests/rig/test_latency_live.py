@@ -15,12 +15,11 @@ from delayrig.features.latency.explain import MARK, doubt_of, marked
 from delayrig.features.latency.guest_place import rehearsal_of, with_windows
 from delayrig.features.latency.page import latency_page
 from delayrig.features.latency.profile import (
-    measured_cpus,
     parse_guest,
     parse_live_guest,
     parse_live_guests,
 )
-from delayrig.features.latency.result import Cyclic, Section, write_report
+from delayrig.features.latency.result import Cyclic, Kind, Section, Series, write_report
 from delayrig.features.latency.run import resumed
 from delayrig.features.latency.series_plan import QUICK, programme
 from delayrig.features.latency.wakeup import (
@@ -54,7 +53,7 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
     assert parse_live_guest("10:40").core_mips == (10, 40)
     assert parse_live_guest("x86_64/20/2c").core_mips == (20, 20)
     board = parse_live_guest("mt8173/ondemand")
-    assert (board.cores, board.governor) == (4, "ondemand")
+    assert board.cores == 4
     assert board.governors == ("ondemand", "performance")
     assert max(board.core_mips) <= CORE_MIPS_USED_MAX
     assert board.core_mips[3] / board.core_mips[0] == pytest.approx(2.5, rel=1e-3)
@@ -64,7 +63,7 @@ def test_live_guest_is_a_machine_or_cores_of_one_speed() -> None:
 
 def test_live_guest_has_the_options_of_the_virtual_lane() -> None:
     guest = parse_live_guest("10:40/nohz_full=1/no-rt")
-    assert (guest.kernel_words, guest.first_cpu) == (("nohz_full=1",), 1)
+    assert guest.kernel_words == ("nohz_full=1",)
     assert guest.spec_lines == ("realtime_denied 1",)
     assert parse_live_guest("10:40/low-res-timers").kernel_words == ("highres=off",)
     assert len(parse_live_guests(("10:40", "10:40"))) == 1
@@ -95,12 +94,12 @@ def test_invalid_live_guest_is_refused_with_a_remedy(guest: str, message: str) -
 
 def test_measured_cpus_are_the_first_all_or_the_chosen_core() -> None:
     guest = parse_live_guest("10:40/nohz_full=1")
-    assert measured_cpus(guest, all_cores=True, core=None) == (1, 0)
-    assert measured_cpus(guest, all_cores=False, core=None) == (1,)
-    assert measured_cpus(parse_guest("x86_64/62/2c"), all_cores=True, core=None) == (0, 1)
-    assert measured_cpus(guest, all_cores=False, core=0) == (0,)
+    assert guest.measured_cpus(all_cores=True, core=None) == (1, 0)
+    assert guest.measured_cpus(all_cores=False, core=None) == (1,)
+    assert parse_guest("x86_64/62/2c").measured_cpus(all_cores=True, core=None) == (0, 1)
+    assert guest.measured_cpus(all_cores=False, core=0) == (0,)
     with pytest.raises(BadInputError, match="has no such core") as error:
-        measured_cpus(guest, all_cores=False, core=2)
+        guest.measured_cpus(all_cores=False, core=2)
     assert "it has 2 of them" in error.value.hint
 
 
@@ -117,16 +116,17 @@ def test_slow_live_guest_measures_loaded_waits_of_up_to_a_second() -> None:
 
 
 def test_rehearsal_is_short_and_repeats_no_series() -> None:
-    words = [series.word for series in programme(LIVE, QUICK, low_resolution=True)]
-    rehearsed = rehearsal_of(words)
-    assert len(rehearsed) == len(set(rehearsed)) <= len(words)
+    found = programme(LIVE, QUICK, low_resolution=True)
+    rehearsed = rehearsal_of(found)
+    assert len(rehearsed) == len(set(rehearsed)) <= len(found)
     for word in rehearsed:
         keys = dict(pair.split("=") for pair in word.partition(":")[2].split(","))
         assert int(keys["count"]) <= 5
         assert int(keys["request_ns"]) <= MS
         step_ns = int(keys["step_ns"]) or 1
         assert (int(keys["to_ns"]) - int(keys["from_ns"])) // step_ns <= 6
-    assert rehearsal_of(["facts", "audit:cpu=0"]) == ["facts", "audit:cpu=0"]
+    audit = Series(kind=Kind.AUDIT, cpu=0)
+    assert rehearsal_of([audit]) == [audit.word]
 
 
 def window(number: int, *, kept: bool) -> Window:
@@ -159,14 +159,14 @@ def test_series_has_the_windows_of_its_time_by_the_hosts_clock() -> None:
 
 
 def test_series_in_which_the_host_fell_behind_are_marked_and_counted() -> None:
-    assert marked("1.0", behind_reading(), None) == f"1.0{MARK}"
-    assert marked("1.0", behind_reading(not_kept=0), None) == "1.0"
-    assert doubt_of([behind_reading(not_kept=0)], []) == ""
-    few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)], [])
+    assert marked("1.0", behind_reading(not_kept=0), behind_reading()) == f"1.0{MARK}"
+    assert marked("1.0", behind_reading(not_kept=0)) == "1.0"
+    assert doubt_of([behind_reading(not_kept=0)]) == ""
+    few = doubt_of([behind_reading(windows=40), behind_reading(not_kept=0)])
     assert "in 1 of 44 windows" in few
     assert "1 of 2 series" in few
     assert "measure again" not in few
-    assert "measure again" in doubt_of([behind_reading()], [])
+    assert "measure again" in doubt_of([behind_reading()])
 
 
 def test_report_names_the_live_lane_and_the_series_in_doubt() -> None:

@@ -12,10 +12,11 @@ import msgspec
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.features.latency import guest_place, run
-from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.features.latency.place import Line, MissingError, PlaceFacts
 from delayrig.features.latency.profile import GuestProfile, parse_guests
-from delayrig.features.latency.result import FILE_NAME, LatencyReport, MachineReport
+from delayrig.features.latency.result import FILE_NAME, Kind, LatencyReport, MachineReport, Series
 from delayrig.features.latency.run import measure_place, run_latency
+from delayrig.features.latency.series_plan import QUICK
 
 from tests.rig.measured import LIVE, latency_request, make_machine
 
@@ -40,13 +41,13 @@ class FakePlace:
     governor: str = ""
     requests: list[tuple[str, str]] = field(default_factory=list)
 
-    async def measure(self, words: Sequence[str]) -> list[Line]:
-        if words[0].startswith("facts:"):
+    async def measure(self, series: Sequence[Series]) -> list[Line]:
+        if series[0].kind is Kind.FACTS:
             return [FACTS, AUDIT, REFUSED]
-        self.requests += [(self.governor, word) for word in words]
-        return [{**REFUSED, "why": f"governor {self.governor!r}"} for _ in words]
+        self.requests += [(self.governor, each.word) for each in series]
+        return [{**REFUSED, "why": f"governor {self.governor!r}"} for _ in series]
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Line]:
         raise MissingError(f"no cyclictest {words} beside {eaters}")
 
     async def set_governor(self, name: str) -> None:
@@ -55,7 +56,7 @@ class FakePlace:
 
 def test_only_the_series_of_a_governor_run_under_it() -> None:
     place = FakePlace(LIVE)
-    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
+    found = asyncio.run(measure_place(place, QUICK, Mock()))
     requests = [(reading.series.governor, reading.series.word) for reading in found.readings]
     assert place.requests == requests
     governors = [governor for governor, _ in requests]
@@ -65,7 +66,7 @@ def test_only_the_series_of_a_governor_run_under_it() -> None:
 
 def test_refused_series_are_counted_by_call_and_reason() -> None:
     place = FakePlace(LIVE)
-    found = asyncio.run(measure_place(place, quick=True, eaters=1, progress=Mock()))
+    found = asyncio.run(measure_place(place, QUICK, Mock()))
     for governor, count in Counter(governor for governor, _ in place.requests).items():
         said = f"a call: governor {governor!r} ({count} series were not measured)"
         assert said in found.missing
@@ -73,7 +74,7 @@ def test_refused_series_are_counted_by_call_and_reason() -> None:
 
 def test_steps_that_were_refused_count_as_done() -> None:
     progress = Mock()
-    asyncio.run(measure_place(FakePlace(LIVE), quick=True, eaters=1, progress=progress))
+    asyncio.run(measure_place(FakePlace(LIVE), QUICK, progress))
     _, steps = progress.begins.call_args.args
     assert sum(call.args[0] for call in progress.did.call_args_list) == steps
 
@@ -89,7 +90,7 @@ def test_result_of_a_guest_is_saved_as_soon_as_it_ends(
     slow, quick = "x86_64/16", "x86_64/1000"
     saved_before_slow: list[list[str]] = []
 
-    async def measured(profile: GuestProfile, **_: object) -> MachineReport:
+    async def measured(profile: GuestProfile, *_: object) -> MachineReport:
         if profile.name == slow:
             for _turn in range(9):
                 await asyncio.sleep(0)

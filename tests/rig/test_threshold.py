@@ -23,9 +23,9 @@ from delayrig.features.threshold.builds import (
     parse_values,
     provide_own,
 )
-from delayrig.features.threshold.figures import Measured, Standing, costs_of, trials_of
+from delayrig.features.threshold.figures import Measured, Standing, costs_of
 from delayrig.features.threshold.guests import job_of, moved, parse_guest, profile_of
-from delayrig.features.threshold.recommend import Trial, pareto, recommend
+from delayrig.features.threshold.recommend import recommend, safe_costs, with_fronts
 from delayrig.features.threshold.recommendation_text import share
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, reasoning
 from delayrig.features.threshold.trials import (
@@ -49,52 +49,51 @@ from tests.rig.test_host_lane import Silent
 from tests.rig.upstream_tree import laid_out
 
 
-def trial(value: int, time: int, cpu: int, *, safe: bool = True) -> Trial:
-    return Trial(value_us=value, safe=safe, time_ns=(time,), cpu_ns=(cpu,))
-
-
 def test_an_unsafe_value_is_never_recommended_however_good_it_is() -> None:
-    choice = recommend([trial(10, 1, 1, safe=False), trial(100, 900, 900)], accurate_us=None)
+    unsafe = make_cost(10, 1, 1, standing=Standing.UNSAFE)
+    choice = recommend([unsafe, make_cost(100, 900, 900)], accurate_us=None)
     assert choice.value_us == 100
-    assert choice.safe == (100,)
-    assert recommend([trial(10, 1, 1, safe=False)], accurate_us=1).value_us is None
+    assert choice.quick == (100,)
+    assert recommend([unsafe], accurate_us=1).value_us is None
     assert recommend([], accurate_us=1).value_us is None
 
 
 def test_exactly_2_percent_slower_and_5_percent_more_cpu_are_the_limits() -> None:
-    trials = [trial(1000, 10_000, 900), trial(100, 10_200, 10), trial(10, 10_201, 1)]
-    choice = recommend(trials, accurate_us=None)
+    costs = [make_cost(1000, 10_000, 900), make_cost(100, 10_200, 10), make_cost(10, 10_201, 1)]
+    choice = recommend(costs, accurate_us=None)
     assert choice.quick == (100, 1000)
     assert choice.value_us == 100
-    trials = [trial(1, 100, 10_000), trial(2, 100, 10_500), trial(3, 100, 10_501)]
-    assert recommend(trials, accurate_us=None).frugal == (1, 2)
+    costs = [make_cost(1, 100, 10_000), make_cost(2, 100, 10_500), make_cost(3, 100, 10_501)]
+    assert recommend(costs, accurate_us=None).frugal == (1, 2)
 
 
 @pytest.mark.parametrize(("accurate_us", "us"), [(50, 50), (51, 100), (501, 500), (None, 500)])
 def test_among_equals_the_smallest_accurate_value_is_recommended_else_the_largest(
     accurate_us: int | None, us: int
 ) -> None:
-    trials = [trial(us, 100, 100) for us in (0, 50, 100, 500)]
-    assert recommend(trials, accurate_us=accurate_us).value_us == us
+    costs = [make_cost(us, 100, 100) for us in (0, 50, 100, 500)]
+    assert recommend(costs, accurate_us=accurate_us).value_us == us
 
 
 def test_limit_is_relaxed_if_no_value_is_quick_in_every_profile() -> None:
-    trials = [
-        Trial(value_us=10, safe=True, time_ns=(100, 200), cpu_ns=(1, 1)),
-        Trial(value_us=100, safe=True, time_ns=(110, 110), cpu_ns=(1, 1)),
-        Trial(value_us=1000, safe=True, time_ns=(200, 100), cpu_ns=(1, 1)),
+    figures = {10: (100, 200), 100: (110, 110), 1000: (200, 100)}
+    costs = [
+        make_cost(value, time, 1, profile)
+        for value, times in figures.items()
+        for profile, time in zip("pq", times, strict=True)
     ]
-    assert recommend(trials, accurate_us=None).quick == (100,)
+    assert recommend(costs, accurate_us=None).quick == (100,)
 
 
-def test_order_of_trials_changes_nothing() -> None:
-    trials = [trial(us, 100 + us, 1000 - us) for us in (0, 1, 2, 50, 100)]
-    assert recommend(trials, accurate_us=2) == recommend(trials[::-1], accurate_us=2)
+def test_order_of_costs_changes_nothing() -> None:
+    costs = [make_cost(us, 100 + us, 1000 - us) for us in (0, 1, 2, 50, 100)]
+    assert recommend(costs, accurate_us=2) == recommend(costs[::-1], accurate_us=2)
 
 
 def test_pareto_keeps_what_nothing_else_beats() -> None:
     points = [(0, 10, 5), (2, 10, 5), (10, 12, 5), (100, 8, 9), (1000, 8, 10)]
-    assert pareto(points) == [0, 2, 100]
+    found = with_fronts([make_cost(*point, profile) for point in points for profile in "pq"])
+    assert [cost.value_us for cost in found if cost.on_front] == [0, 0, 2, 2, 100, 100]
 
 
 def test_values_are_sorted() -> None:
@@ -254,7 +253,7 @@ def test_one_conviction_makes_a_value_unsafe_and_a_doubt_keeps_it_from_being_saf
     seconds = (Verdict.TOO_SHORT, Verdict.INCONCLUSIVE, Verdict.PASS)
     found = costs_of([measured(us, Verdict.PASS, each) for us, each in enumerate(seconds, start=1)])
     assert [cost.standing for cost in found] == [Standing.UNSAFE, Standing.DOUBT, Standing.SAFE]
-    assert [each.safe for each in trials_of(found)] == [False, False, True]
+    assert [cost.value_us for cost in safe_costs(found)] == [3]
 
 
 def test_jobs_are_summed_up_and_rounds_are_medians() -> None:

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "../cases.h"
 #include "clock.h"
@@ -10,19 +9,12 @@
 
 FIXTURE(series, NOTHING, NOTHING);
 
-static int parse(const char *text, struct series *out)
-{
-	char word[256];
-
-	snprintf(word, sizeof(word), "%s", text);
-	return series_parse(word, out);
-}
-
 static void every_argument_of_a_wait_is_parsed(struct series *found)
 {
-	assert_int_equal(parse("wait:wait=nanosleep,request_ns=100000,count=16384,limit_ms=4000,"
-			       "fifo=1,slack_ns=1,cpu=3,eaters=2,hold_us=0",
-				 found),
+	assert_int_equal(
+		series_parse("wait:wait=nanosleep,request_ns=100000,count=16384,limit_ms=4000,"
+			     "fifo=1,slack_ns=1,cpu=3,eaters=2,hold_us=0",
+			found),
 		0);
 	assert_int_equal(found->kind, SERIES_WAIT);
 	assert_string_equal(found->wait->name, "nanosleep");
@@ -38,7 +30,7 @@ static void every_argument_of_a_wait_is_parsed(struct series *found)
 
 static void missing_arguments_change_nothing_in_the_process(struct series *found)
 {
-	assert_int_equal(parse("wait:wait=nop,count=1", found), 0);
+	assert_int_equal(series_parse("wait:wait=nop,count=1", found), 0);
 	assert_int_equal(found->fifo_priority, 0);
 	assert_int_equal(found->slack_ns, 0);
 	assert_int_equal(found->cpu, -1);
@@ -48,22 +40,23 @@ static void missing_arguments_change_nothing_in_the_process(struct series *found
 
 static void kinds_without_required_arguments_need_no_colon(struct series *found)
 {
-	assert_int_equal(parse("facts", found), 0);
+	assert_int_equal(series_parse("facts", found), 0);
 	assert_int_equal(found->kind, SERIES_FACTS);
-	assert_int_equal(parse("audit:cpu=0", found), 0);
+	assert_int_equal(series_parse("audit:cpu=0", found), 0);
 	assert_int_equal(found->kind, SERIES_AUDIT);
 }
 
 static void values_at_a_bound_are_accepted_and_beyond_it_refused(struct series *found)
 {
-	assert_int_equal(parse("wait:wait=nop,count=1000000", found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1000001", found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,fifo=99", found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,fifo=100", found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000000", found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,request_ns=100000000001", found), -EINVAL);
-	assert_int_equal(parse("wait:wait=nop,count=1,eaters=64", found), 0);
-	assert_int_equal(parse("wait:wait=nop,count=1,eaters=65", found), -EINVAL);
+	assert_int_equal(series_parse("wait:wait=nop,count=1000000", found), 0);
+	assert_int_equal(series_parse("wait:wait=nop,count=1000001", found), -EINVAL);
+	assert_int_equal(series_parse("wait:wait=nop,count=1,fifo=99", found), 0);
+	assert_int_equal(series_parse("wait:wait=nop,count=1,fifo=100", found), -EINVAL);
+	assert_int_equal(series_parse("wait:wait=nop,count=1,request_ns=100000000000", found), 0);
+	assert_int_equal(
+		series_parse("wait:wait=nop,count=1,request_ns=100000000001", found), -EINVAL);
+	assert_int_equal(series_parse("wait:wait=nop,count=1,eaters=64", found), 0);
+	assert_int_equal(series_parse("wait:wait=nop,count=1,eaters=65", found), -EINVAL);
 }
 
 static void invalid_series_is_refused(struct series *found)
@@ -96,12 +89,12 @@ static void invalid_series_is_refused(struct series *found)
 	};
 
 	for (size_t i = 0; i < COUNT(wrong); i++)
-		assert_int_equal(parse(wrong[i], found), -EINVAL);
+		assert_int_equal(series_parse(wrong[i], found), -EINVAL);
 }
 
 static void sweep_of_a_single_length_is_accepted(struct series *found)
 {
-	assert_int_equal(parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", found), 0);
+	assert_int_equal(series_parse("sweep:wait=ppoll,from_ns=5,to_ns=5,step_ns=1", found), 0);
 	assert_int_equal(found->from_ns, 5);
 	assert_int_equal(found->to_ns, 5);
 }

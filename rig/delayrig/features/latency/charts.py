@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The charts of the latency report, each with a text that explains it."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from delayrig.features.latency.explain import growths, marked, requests_ns, say_doubt
+from delayrig.features.latency.explain import growths, marked, say_doubt, sweep_name
 from delayrig.features.latency.result import MachineReport, Reading, Section
 from delayrig.features.latency.rows import Machines, read_proposal
 from delayrig.present.pages import charts
@@ -31,13 +30,12 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         axes = figure.add_subplot()
         for colour, each in zip(SERIES, found, strict=False):
             _plot_sweep(axes, each, colour)
-        axes.set(xlabel="asked for, us", ylabel="late by, us")
         # The axis is linear to 10 us and logarithmic above, so that microseconds and ticks are both
         # visible.
         axes.set_yscale("symlog", linthresh=10)
         _plain_numbers(axes.yaxis)
         axes.axhline(0, color=Colour.SOFT, linewidth=0.8)
-        axes.grid(visible=True)
+        _label(axes, "asked for, us", "late by, us")
         figure.legend(loc="outside upper left", ncols=len(found))
     return Chart(
         title=f"Error of select, ppoll and poll on {machine.title}",
@@ -46,6 +44,15 @@ def sweep_chart(machine: MachineReport) -> Chart | None:
         + say_doubt(found),
         figure=figure,
     )
+
+
+def _label(axes: Any, xlabel: str, ylabel: str, *, logarithmic: str = "") -> None:
+    """Labels the axes and draws the grid. The axes named by letter become logarithmic."""
+    for name in logarithmic:
+        getattr(axes, f"set_{name}scale")("log")
+        _plain_numbers(getattr(axes, f"{name}axis"))
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.grid(visible=True)
 
 
 def _plain_numbers(axis: Any) -> None:
@@ -58,20 +65,15 @@ def _plain_numbers(axis: Any) -> None:
 
 def _plot_sweep(axes: Any, reading: Reading, colour: Colour) -> None:
     """Draws groups of neighbouring points: their median as a line, their range as an area."""
-    late = [e - r for e, r in zip(reading.elapsed_ns, requests_ns(reading), strict=True)]
-    size = max(1, len(late) // SWEEP_POINTS)
-    groups = [sorted(late[at : at + size]) for at in range(0, len(late), size)]
-    asked = [ns / 1e3 for ns in requests_ns(reading)[::size]]
-    least = [group[0] / 1e3 for group in groups]
-    most = [group[-1] / 1e3 for group in groups]
-    axes.fill_between(asked, least, most, color=colour, alpha=0.25, linewidth=0)
-    middle = [group[len(group) // 2] / 1e3 for group in groups]
-    axes.plot(asked, middle, color=colour, linewidth=1.2, label=_sweep_label(reading))
-
-
-def _sweep_label(reading: Reading) -> str:
-    slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
-    return marked(f"{reading.series.wait}(){slack}", reading)
+    late_us = [(took_ns - asked_ns) / 1e3 for asked_ns, took_ns in reading.waits_ns]
+    size = max(1, len(late_us) // SWEEP_POINTS)
+    groups = [sorted(late_us[at : at + size]) for at in range(0, len(late_us), size)]
+    asked_us = [asked_ns / 1e3 for asked_ns, _ in reading.waits_ns[::size]]
+    least, middle, most = zip(*((g[0], g[len(g) // 2], g[-1]) for g in groups), strict=True)
+    axes.fill_between(asked_us, least, most, color=colour, alpha=0.25, linewidth=0)
+    axes.plot(
+        asked_us, middle, color=colour, linewidth=1.2, label=marked(sweep_name(reading), reading)
+    )
 
 
 def _sweep_words(machine: MachineReport) -> str:
@@ -98,15 +100,13 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     if found is None:
         return None
     jiffy_ms = machine.timers.jiffy_ns / 1e6
-    requests = [ns / 1e6 for ns in requests_ns(found)]
+    requests, took = zip(*((a / 1e6, t / 1e6) for a, t in found.waits_ns), strict=True)
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
         axes.plot(requests, requests, color=Colour.SOFT, linewidth=1, label="asked for")
-        took = [ns / 1e6 for ns in found.elapsed_ns]
         axes.plot(requests, took, ".", markersize=4, color=Colour.FIRST, label="took")
-        axes.set(xlabel="asked for, ms", ylabel="took, ms")
         axes.set_yticks([jiffy_ms * count for count in range(int(max(took) / jiffy_ms) + 2)])
-        axes.grid(visible=True)
+        _label(axes, "asked for, ms", "took, ms")
         axes.legend(loc="upper left")
     return Chart(
         title=f"Steps of select on {machine.title}",
@@ -121,13 +121,11 @@ def steps_chart(machine: MachineReport) -> Chart | None:
     )
 
 
-def table_chart(machines: Machines) -> Chart | None:
-    bars = [*_own_bars(machines), *_their_bars()]
-    if not bars:
-        return None
+def table_chart(machines: Machines) -> Chart:
+    bars = _bars(machines)
     with new_figure(height_in=1.2 + 0.24 * len(bars)) as figure:
         axes = figure.add_subplot()
-        for number, (_, mean, least, most, colour) in enumerate(bars):
+        for number, (_, (mean, least, most), colour) in enumerate(bars):
             axes.plot([least, most], [number, number], color=colour, linewidth=2)
             axes.plot([mean], [number], "o", color=colour, markersize=5)
         axes.set_yticks(range(len(bars)), [name for name, *_ in bars])
@@ -149,10 +147,9 @@ def table_chart(machines: Machines) -> Chart | None:
     )
 
 
-Bar = tuple[str, float, float, float, Colour]
-
-
-def _own_bars(machines: Machines) -> Iterable[Bar]:
+def _bars(machines: Machines) -> list[tuple[str, tuple[float, float, float], Colour]]:
+    """Returns name, figures and colour of our machines, then of those of the proposal."""
+    bars = []
     for machine in machines:
         for each in machine.of(Section.TABLE):
             s, series = each.statistics, each.series
@@ -160,37 +157,29 @@ def _own_bars(machines: Machines) -> Iterable[Bar]:
             if wanted and s and series.cpu == machine.measured_cpus[0]:
                 colour = Colour.SECOND if series.fifo else Colour.FIRST
                 name = marked(f"{machine.title}, {series.policy}", each)
-                yield name, s.mean_ns / 1e3, s.min_ns / 1e3, s.max_ns / 1e3, colour
-
-
-def _their_bars() -> Iterable[Bar]:
+                bars.append((name, s.mean_least_most_us, colour))
     for theirs in read_proposal().machine:
         for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
-            yield (f"{theirs.name}, {policy}", *figures["nanosleep_100us"], Colour.REST)
+            bars.append((f"{theirs.name}, {policy}", figures["nanosleep 100u"], Colour.REST))
+    return bars
 
 
 def growth_chart(machine: MachineReport) -> Chart | None:
-    found = [each for each in growths(machine) if len(each.late_ns) > 1]
+    found = {key: each for key, each in growths(machine).items() if len(each) > 1}
     if not found:
         return None
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
-        for number, each in enumerate(found):
-            lengths = sorted(each.late_ns)
+        for number, ((wait, policy, load), each) in enumerate(found.items()):
             axes.plot(
-                [ns / 1e6 for ns in lengths],
-                [each.late_ns[ns] / 1e3 for ns in lengths],
+                [ns / 1e6 for ns in sorted(each)],
+                [each[ns].late_ns_p50 / 1e3 for ns in sorted(each)],
                 marker=MARKS[number % len(MARKS)],
                 linestyle=LINES[number % len(LINES)],
                 color=SERIES[number % len(SERIES)],
-                label=marked(f"{each.wait}(), {each.policy}, {each.load}", *each.readings),
+                label=marked(f"{wait}(), {policy}, {load}", *each.values()),
             )
-        axes.set_xscale("log")
-        _plain_numbers(axes.xaxis)
-        axes.set_yscale("log")
-        _plain_numbers(axes.yaxis)
-        axes.set(xlabel="asked for, ms", ylabel="late by (median), us")
-        axes.grid(visible=True)
+        _label(axes, "asked for, ms", "late by (median), us", logarithmic="xy")
         axes.legend(loc="upper left")
     return Chart(
         title=f"Lateness by length of the wait on {machine.title}",
@@ -207,7 +196,7 @@ def growth_chart(machine: MachineReport) -> Chart | None:
 
 def slack_chart(machines: Machines) -> Chart | None:
     found = [
-        (machine, each)
+        (machine, each, each.statistics)
         for machine in machines
         for each in machine.of(Section.SLACK)
         if each.statistics
@@ -216,15 +205,20 @@ def slack_chart(machines: Machines) -> Chart | None:
     ]
     if not found:
         return None
-    names = list(dict.fromkeys(machine.title for machine, _ in found))
+    titles = list(dict.fromkeys(machine.title for machine, *_ in found))
     with new_figure(height_in=4) as figure:
         axes = figure.add_subplot()
-        for machine, each in found:
-            _plot_shares(axes, machine, each, names.index(machine.title))
-        axes.set_xscale("log")
-        _plain_numbers(axes.xaxis)
-        axes.set(xlabel="late by, us", ylabel="% of sleeps no later than that")
-        axes.grid(visible=True)
+        for machine, each, statistics in found:
+            slack, style = ("1 ns", "--") if each.series.slack_ns == 1 else ("50 us", "-")
+            late_ns = (max(1, ns - each.series.request_ns) for ns in statistics.quantiles_ns)
+            axes.plot(
+                [ns / 1e3 for ns in late_ns],
+                range(len(statistics.quantiles_ns)),
+                color=SERIES[titles.index(machine.title) % len(SERIES)],
+                linestyle=style,
+                label=marked(f"{machine.title}, {slack}", each),
+            )
+        _label(axes, "late by, us", "% of sleeps no later than that", logarithmic="x")
         axes.legend(loc="lower right")
     return Chart(
         title="Timer slack and sleeps of 100 us",
@@ -232,34 +226,15 @@ def slack_chart(machines: Machines) -> Chart | None:
             "How late clock_nanosleep() of 100 us ended at normal priority: solid at the usual"
             " slack of 50 us, dashed at 1 ns. The kernel may end a sleep anywhere within the slack,"
             " and does so at its end unless another timer wakes the CPU before."
-            f"{say_doubt(each for _, each in found)}"
+            f"{say_doubt(each for _, each, _ in found)}"
         ),
         description="Two curves for each machine: the share of sleeps that ended no later.",
         figure=figure,
     )
 
 
-def _plot_shares(axes: Any, machine: MachineReport, reading: Reading, number: int) -> None:
-    statistics = reading.statistics
-    if statistics is None:
-        return
-    least = reading.series.slack_ns == 1
-    axes.plot(
-        [max(1, ns - reading.series.request_ns) / 1e3 for ns in statistics.quantiles_ns],
-        range(len(statistics.quantiles_ns)),
-        color=SERIES[number % len(SERIES)],
-        linestyle="--" if least else "-",
-        label=marked(f"{machine.title}, {'1 ns' if least else '50 us'}", reading),
-    )
-
-
 def charts_of(machines: Machines) -> list[Chart]:
     """Returns all charts, in the order of the page."""
-    each = [
-        chart
-        for make in (growth_chart, sweep_chart, steps_chart)
-        for machine in machines
-        if (chart := make(machine)) is not None
-    ]
-    shared = [chart for chart in (table_chart(machines), slack_chart(machines)) if chart]
-    return [*shared, *each]
+    made = [table_chart(machines), slack_chart(machines)]
+    made += [make(each) for make in (growth_chart, sweep_chart, steps_chart) for each in machines]
+    return [chart for chart in made if chart is not None]

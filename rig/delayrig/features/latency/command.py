@@ -3,6 +3,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,10 +20,10 @@ from delayrig.features.latency.profile import (
     FORM,
     LIVE_FORM,
     SETS,
-    measured_cpus,
     parse_guests,
     parse_live_guests,
 )
+from delayrig.features.latency.series_plan import QUICK, USUAL
 from delayrig.hazards.speed import GOVERNORS
 from delayrig.model.lane import LaneName
 from delayrig.present.console import say
@@ -92,17 +93,15 @@ def latency(
     _check_lane(live=live, guests=guests, jobs=jobs)
     profiles = parse_live_guests(guests) if live else parse_guests(guests)
     here = _host_cpus(all_cores, core) if host or not guests else ()
+    measured = []
     for profile in profiles:
-        # Check the core before anything is started.
-        measured_cpus(profile, all_cores=all_cores, core=core)
+        cpus = profile.measured_cpus(all_cores=all_cores, core=core)
+        measured.append(replace(profile, cpus=cpus))
         _check_eaters(eaters, profile.cores)
     request = LatencyRequest(
-        guests=profiles,
-        all_cores=all_cores,
-        core=core,
+        guests=measured,
         host_cpus=here,
-        quick=quick,
-        eaters=eaters,
+        extent=replace(QUICK if quick else USUAL, eaters=eaters),
         jobs=jobs,
         out=folder,
         argv=["rig/rig", *sys.argv[1:]],

@@ -5,17 +5,11 @@ In a guest in real time, this machine may fail to hold a core to its speed in a 
 Waits that end in that window end later. The sentences say so, and the figures include these waits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from delayrig.features.latency.result import (
-    Cyclic,
-    Kind,
-    MachineReport,
-    Reading,
-    Section,
-    Series,
-)
+from delayrig.features.latency.result import Cyclic, Kind, MachineReport, Reading, Section, Series
 from delayrig.judge.trust import NOT_KEPT_PART_MAX
 from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.lanes.live.pace import WINDOW_MS
@@ -36,14 +30,13 @@ SLEEPS = ("nanosleep", "clock_nanosleep")
 POLICIES = {"normal": "at normal priority", "SCHED_FIFO": "under SCHED_FIFO"}
 
 
-def marked(text: str, *found: Reading | Cyclic | None) -> str:
+def marked(text: str, *found: Reading | Cyclic) -> str:
     """Returns the text, with a mark if this machine fell behind during one of the readings."""
-    return text + MARK if any(each and each.windows_not_kept for each in found) else text
+    return text + MARK if any(each.windows_not_kept for each in found) else text
 
 
-def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
+def doubt_of(found: Sequence[Reading | Cyclic]) -> str:
     """Returns a text on the windows and series in which this machine fell behind; empty if none."""
-    found: list[Reading | Cyclic] = [*readings, *cyclic]
     behind = [each.windows_not_kept for each in found if each.windows_not_kept]
     if not behind:
         return ""
@@ -59,33 +52,20 @@ def doubt_of(readings: Sequence[Reading], cyclic: Sequence[Cyclic]) -> str:
 
 def say_doubt(found: Iterable[Reading | Cyclic]) -> str:
     """Returns a remark for a sentence about these readings; empty if nothing is in doubt."""
-    fell_behind = any(each.windows_not_kept for each in found)
-    return " (*: this machine fell behind meanwhile.)" if fell_behind else ""
+    return marked("", *found) and " (*: this machine fell behind meanwhile.)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackCut:
-    """The median overshoot of one sleep with the usual and with the least slack."""
+class SlackCut(NamedTuple):
+    """The readings of one sleep with the usual and with the least slack."""
 
-    request_ns: int
     usual: Reading
     least: Reading
 
     @property
-    def readings(self) -> tuple[Reading, Reading]:
-        return self.usual, self.least
-
-    @property
-    def usual_ns(self) -> int:
-        return self.usual.late_ns_p50
-
-    @property
-    def least_ns(self) -> int:
-        return self.least.late_ns_p50
-
-    @property
     def ratio(self) -> float:
-        return self.least_ns / self.usual_ns if self.usual_ns else 1.0
+        """Returns the part of the median overshoot that is left."""
+        usual_ns = self.usual.late_ns_p50
+        return self.least.late_ns_p50 / usual_ns if usual_ns else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,31 +76,29 @@ class Said:
     meaning: str = ""
 
 
-def slack_cuts(machine: MachineReport) -> list[SlackCut]:
-    """Returns the effect of slack for each length, on the first measured CPU."""
+def slack_cuts(machine: MachineReport) -> dict[int, SlackCut]:
+    """Returns the effect of slack by length, on the first measured CPU."""
     found = {
         (each.series.request_ns, each.series.slack_ns): each
         for each in reversed(machine.of(Section.SLACK))
         if each.statistics
     }
-    return [
-        SlackCut(
-            request_ns=length_ns, usual=found[length_ns, USUAL_SLACK_NS], least=found[length_ns, 1]
-        )
+    return {
+        length_ns: SlackCut(found[length_ns, USUAL_SLACK_NS], found[length_ns, 1])
         for length_ns in sorted({length_ns for length_ns, _ in found})
         if {(length_ns, USUAL_SLACK_NS), (length_ns, 1)} <= found.keys()
-    ]
+    }
 
 
 def say_slack(machine: MachineReport) -> Said | None:
     """Says how much less late short sleeps end with a smaller timer slack."""
-    cut = next((cut for cut in slack_cuts(machine) if cut.request_ns == 100_000), None)
+    cut = slack_cuts(machine).get(TRIED_NS)
     if cut is None:
         return None
     sentence = (
         f"A timer slack of 1 ns cuts the median overshoot of a 100 us sleep at normal priority from"
-        f" {us(cut.usual_ns)} to {us(cut.least_ns)}, to {cut.ratio:.2f} of it."
-        f"{say_doubt(cut.readings)}"
+        f" {us(cut.usual.late_ns_p50)} to {us(cut.least.late_ns_p50)}, to {cut.ratio:.2f} of it."
+        f"{say_doubt(cut)}"
     )
     meaning = "Without high-resolution timers the tick decides, and slack changes nothing."
     if machine.timers.high_resolution:
@@ -128,59 +106,45 @@ def say_slack(machine: MachineReport) -> Said | None:
     return Said(figures=sentence, meaning=meaning)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """The median lateness of one interface by length."""
-
-    wait: str
-    policy: str
-    load: str
-    by_length: dict[int, Reading]
-
-    @property
-    def readings(self) -> list[Reading]:
-        return list(self.by_length.values())
-
-    @property
-    def late_ns(self) -> dict[int, int]:
-        return {length_ns: each.late_ns_p50 for length_ns, each in self.by_length.items()}
-
-    @property
-    def per_request(self) -> float | None:
-        """Returns the additional lateness per requested time, from 100 ms to 1 s."""
-        if not {100 * MS, S} <= self.late_ns.keys():
-            return None
-        return (self.late_ns[S] - self.late_ns[100 * MS]) / (S - 100 * MS)
-
-
-def growths(machine: MachineReport) -> list[Growth]:
-    found: dict[tuple[str, str, str], dict[int, Reading]] = {}
-    for each in machine.of(Section.JITTER):
+def by_length(
+    machine: MachineReport, section: Section, setting_of: Callable[[Series], tuple[str, ...]]
+) -> dict[tuple[str, ...], dict[int, Reading]]:
+    """Returns the readings of a section by setting, and by length."""
+    found: dict[tuple[str, ...], dict[int, Reading]] = {}
+    for each in machine.of(section):
         if each.statistics:
-            key = each.series.wait, each.series.policy, each.series.load
-            found.setdefault(key, {})[each.series.request_ns] = each
-    return [
-        Growth(wait=wait, policy=policy, load=load, by_length=by_length)
-        for (wait, policy, load), by_length in found.items()
-    ]
+            by_length = found.setdefault(setting_of(each.series), {})
+            by_length[each.series.request_ns] = each
+    return found
+
+
+def growths(machine: MachineReport) -> dict[tuple[str, ...], dict[int, Reading]]:
+    """Returns the readings of each interface, policy and load, by length."""
+    return by_length(machine, Section.JITTER, lambda s: (s.wait, s.policy, s.load))
+
+
+def growth_of(by_length: Mapping[int, Reading]) -> float | None:
+    """Returns the additional median lateness per requested time, from 100 ms to 1 s."""
+    if not {100 * MS, S} <= by_length.keys():
+        return None
+    return (by_length[S].late_ns_p50 - by_length[100 * MS].late_ns_p50) / (S - 100 * MS)
 
 
 def say_growth(machine: MachineReport) -> Said | None:
     """Explains why longer sleeps end later, if they do."""
-    by_key = {(each.wait, each.policy, each.load): each for each in growths(machine)}
-    select = by_key.get(("select", "normal", "idle"))
-    sleep = by_key.get(("clock_nanosleep", "normal", "idle"))
-    if select is None or sleep is None or not machine.timers.high_resolution:
-        return None
-    if select.per_request is None or sleep.per_request is None:
+    found = growths(machine)
+    select = found.get(("select", "normal", "idle"), {})
+    sleep = found.get(("clock_nanosleep", "normal", "idle"), {})
+    of_select, of_sleep = growth_of(select), growth_of(sleep)
+    if of_select is None or of_sleep is None or not machine.timers.high_resolution:
         return None
     measured = (
         f"From a wait of 100 ms to one of 1 s the median lateness of select() went from"
-        f" {us(select.late_ns[100 * MS])} to {us(select.late_ns[S])}, that of clock_nanosleep()"
-        f" from {us(sleep.late_ns[100 * MS])} to {us(sleep.late_ns[S])}."
-        f"{say_doubt([*select.readings, *sleep.readings])}"
+        f" {us(select[100 * MS].late_ns_p50)} to {us(select[S].late_ns_p50)}, that of"
+        f" clock_nanosleep() from {us(sleep[100 * MS].late_ns_p50)} to"
+        f" {us(sleep[S].late_ns_p50)}.{say_doubt([*select.values(), *sleep.values()])}"
     )
-    more = select.per_request - sleep.per_request
+    more = of_select - of_sleep
     share = SELECT_SLACK_NICE if machine.nice > 0 else SELECT_SLACK
     allowed = f"{share * 100:g} %"
     if not share / 2 < more < share * 2:
@@ -197,13 +161,10 @@ def say_growth(machine: MachineReport) -> Said | None:
 
 def say_seed_growth(sleep_ms: Sequence[int], late_us: Sequence[float]) -> str:
     """Subtracts what the kernel allows from the figures of others, and describes the rest."""
-    left = [
-        late - max(USUAL_SLACK_NS / 1e3, ms * 1e3 * SELECT_SLACK)
-        for ms, late in zip(sleep_ms, late_us, strict=True)
-    ]
+    slack_us = USUAL_SLACK_NS / 1e3
     rest = ", ".join(
-        f"{late:g} us at {ms} ms leave {us_left:.1f} us"
-        for ms, late, us_left in zip(sleep_ms, late_us, left, strict=True)
+        f"{late:g} us at {ms} ms leave {late - max(slack_us, ms * 1e3 * SELECT_SLACK):.1f} us"
+        for ms, late in zip(sleep_ms, late_us, strict=True)
     )
     return (
         "Less the larger of 50 us and 0.1 % of the wait, the figures of the course"
@@ -221,44 +182,49 @@ def jiffies_of(elapsed_ns: int, jiffy_ns: int) -> int | None:
     return count if near and count else None
 
 
-def say_sweep(reading: Reading, jiffy_ns: int, *, high_resolution: bool | None) -> str:
+def say_waits(machine: MachineReport) -> list[str]:
+    """Says how long select() took in the usual example, and how late each sweep was."""
+    said = [
+        _say_example(machine),
+        *(_say_sweep(machine, each) for each in machine.of(Section.SWEEP)),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def _say_sweep(machine: MachineReport, reading: Reading) -> str:
     """Says how far the waits of a sweep were from their requests."""
-    series = reading.series
-    lengths = requests_ns(reading)
-    if not lengths:
+    if not reading.elapsed_ns:
         return ""
-    late = sorted(e - r for e, r in zip(reading.elapsed_ns, lengths, strict=True))
-    slack = " at a slack of 1 ns" if series.slack_ns == 1 else ""
+    (first_ns, _), *_, (last_ns, _) = reading.waits_ns
+    late = sorted(took_ns - asked_ns for asked_ns, took_ns in reading.waits_ns)
     sentence = (
-        f"{series.wait}(){slack}: {len(late):,} waits of {us(lengths[0])} to {us(lengths[-1])} were"
+        f"{sweep_name(reading)}: {len(late):,} waits of {us(first_ns)} to {us(last_ns)} were"
         f" late by {us(late[len(late) // 2])} in the median, {us(late[-1])} at most;"
         f" {reading.early} ended early"
     )
-    doubt = say_doubt([reading])
-    if high_resolution:
-        return f"{sentence}.{doubt}"
-    on_steps = sum(jiffies_of(elapsed, jiffy_ns) is not None for elapsed in reading.elapsed_ns)
-    return f"{sentence}; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}.{doubt}"
+    if not machine.timers.high_resolution:
+        jiffy_ns = machine.timers.jiffy_ns
+        on_steps = sum(jiffies_of(ns, jiffy_ns) is not None for ns in reading.elapsed_ns)
+        sentence += f"; {on_steps:,} lasted a whole number of ticks of {us(jiffy_ns)}"
+    return f"{sentence}.{say_doubt([reading])}"
 
 
-def say_example(machine: MachineReport) -> str:
+def sweep_name(reading: Reading) -> str:
+    slack = " at a slack of 1 ns" if reading.series.slack_ns == 1 else ""
+    return f"{reading.series.wait}(){slack}"
+
+
+def _say_example(machine: MachineReport) -> str:
     for each in machine.of(Section.SWEEP):
-        took_ns = dict(zip(requests_ns(each), each.elapsed_ns, strict=True)).get(EXAMPLE_NS)
-        if each.series.wait != "select" or each.series.slack_ns == 1 or took_ns is None:
+        took_ns = dict(each.waits_ns).get(EXAMPLE_NS)
+        if sweep_name(each) != "select()" or took_ns is None:
             continue
         sentence = f"Asked for 1,200 us, select() took {took_ns / 1e3:,.1f} us"
         ticks = jiffies_of(took_ns, machine.timers.jiffy_ns)
-        doubt = say_doubt([each])
-        if machine.timers.high_resolution or ticks is None:
-            return f"{sentence}.{doubt}"
-        return f"{sentence}: {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}.{doubt}"
+        if not machine.timers.high_resolution and ticks is not None:
+            sentence += f": {ticks} of the kernel's ticks of {us(machine.timers.jiffy_ns)}"
+        return f"{sentence}.{say_doubt([each])}"
     return ""
-
-
-def requests_ns(reading: Reading) -> list[int]:
-    """Returns the requested length of each wait of a sweep."""
-    series = reading.series
-    return [series.from_ns + i * series.step_ns for i in range(len(reading.elapsed_ns))]
 
 
 def say_periods(machine: MachineReport) -> Said | None:
@@ -315,20 +281,19 @@ def say_verdict(machine: MachineReport) -> str:
 
 
 def _late_sleeps(machine: MachineReport) -> dict[str, Reading]:
-    """Returns by policy the first reading of idle sleeps of 100 us with the usual slack."""
+    """Returns by policy the first reading of sleeps of 100 us with the usual slack.
+
+    The machine was idle then, and left as it is.
+    """
     found: dict[str, Reading] = {}
     for each in machine.readings:
-        if each.statistics and _is_usual_sleep(each.series):
-            found.setdefault(each.series.policy, each)
+        series = each.series
+        changed = series.eaters or series.governor or series.hold_us is not None
+        is_sleep = series.kind is Kind.WAIT and series.wait in SLEEPS
+        is_length = series.request_ns == TRIED_NS and series.slack_ns in (0, USUAL_SLACK_NS)
+        if each.statistics and is_sleep and is_length and not changed:
+            found.setdefault(series.policy, each)
     return found
-
-
-def _is_usual_sleep(series: Series) -> bool:
-    """Returns True for a sleep of 100 us on a machine that is idle and left as it is."""
-    changed = series.eaters or series.governor or series.hold_us is not None
-    is_sleep = series.kind is Kind.WAIT and series.wait in SLEEPS
-    is_length = series.request_ns == TRIED_NS and series.slack_ns in (0, USUAL_SLACK_NS)
-    return is_sleep and is_length and not changed
 
 
 def early_of(machine: MachineReport) -> tuple[int, int]:

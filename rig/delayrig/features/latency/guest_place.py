@@ -7,41 +7,41 @@ line has the number of windows in which this machine did not hold a core to its 
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
+
+import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.base.scratch import ScratchFolder
-from delayrig.features.latency.place import (
-    CYCLIC_LINE,
-    CYCLIC_OUTPUT,
-    Line,
-    MissingError,
-    PlaceFacts,
-    Windows,
-    cyclic_json,
-)
-from delayrig.features.latency.profile import GuestProfile, LiveProfile
+from delayrig.features.latency.place import Line, MissingError
+from delayrig.features.latency.profile import GuestProfile, Profile
 from delayrig.features.latency.program_output import parse_lines
-from delayrig.lanes.host.children import USUAL_SLACK_NS
+from delayrig.features.latency.result import Series
 from delayrig.lanes.live.pace import pace_events
 from delayrig.lanes.live.program import Errand, Left, LiveGuest, run_program
 from delayrig.lanes.payload import CELL_FOLDER, SETTLE_MS, SUBJECT_ROOT, pack_spec
-from delayrig.lanes.supplies import CpuPool, image_with
+from delayrig.lanes.supplies import CpuPool
 from delayrig.lanes.virtual_lane import make_machine
 from delayrig.machine.arguments import CELL_FW_CFG, SUBJECT_FW_CFG
-from delayrig.machine.live_image import provide_live_image
+from delayrig.machine.live_image import LiveImage, provide_live_image
 from delayrig.machine.session import finish_guest
 from delayrig.machine.snapshot import boot_hardware, drop_damaged, provide_snapshot, snapshot_path
 from delayrig.model.events import first, needed, of_kind, parse_events
 from delayrig.model.kinds.agent import AgentError, SubjectEnd
-from delayrig.model.kinds.kind import Kind
 from delayrig.model.kinds.pace import Pace
-from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
-from delayrig.subjects.guest_image import GuestImage, provide_guest_image, provide_kernel
+from delayrig.model.shape import GuestShape
+from delayrig.subjects.guest_image import (
+    GuestImage,
+    provide_guest_image,
+    provide_kernel,
+    with_kernel,
+)
 from delayrig.subjects.own_programs import provide_natives
 from delayrig.subjects.recipes import Recipes
 from delayrig.subjects.subject import (
@@ -52,66 +52,92 @@ from delayrig.subjects.subject import (
     provide_tool,
 )
 
+CYCLIC_OUTPUT = "/tmp/cyclictest.json"
+CYCLIC_ENTRY = "cyclictest.json"
+CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
 CHIP = "M25P10-A"
 """The smallest chip, because no command is sent to it."""
-DEADLINE_MS = 3_600_000
-LIVE_DEADLINE_MS = 600_000
 REHEARSED = 5
 """The number of waits of a series in a rehearsal."""
 REHEARSED_NS = 1_000_000
 """The longest request of a rehearsal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuestPlace:
-    profile: GuestProfile
-    cpus: tuple[int, ...]
-    image: GuestImage
-    snapshot: Path
+@dataclass(slots=True, kw_only=True)
+class GuestPlace(ABC):
+    """The `Place` that is a guest. Each call starts it anew."""
+
+    hogs: ClassVar[str]
+    """The key of the agent's specification for the load of cyclictest."""
+    deadline_ms: ClassVar[int]
+    facts: Profile
     program: Subject
     cyclic: Subject
+    governor: str = ""
     paths: Paths
-    pool: CpuPool
 
-    @property
-    def facts(self) -> PlaceFacts:
-        shape = self.profile.shape
-        return PlaceFacts(
-            name=self.profile.name,
-            lane=LaneName.VIRTUAL,
-            arch=shape.arch,
-            mips=shape.mips,
-            core_mips=(shape.mips,) * shape.cores,
-            cpus=self.cpus,
-            usual_slack_ns=USUAL_SLACK_NS,
+    async def measure(self, series: Sequence[Series]) -> list[Line]:
+        words = [each.word for each in series]
+        entries, left = await self._run(
+            Errand(
+                program=self.program,
+                words=words,
+                rehearsal=rehearsal_of(series),
+                spec_lines=self.facts.spec_lines,
+                deadline_ms=self.deadline_ms,
+            )
         )
-
-    async def measure(self, words: Sequence[str]) -> list[Line]:
-        entries = await self._run(self.program, words, ())
         text = entries.get("stdout.txt", b"")
-        return parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
+        lines = parse_lines(text, expected=len(words), source=f"guest {self.facts.name}")
+        return [with_windows(line, left) for line in lines] if left else lines
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest (see `Place`). The load is the agent's hogs, on core 0."""
-        lines = [CYCLIC_LINE, *([f"hogs {eaters}"] if eaters else [])]
-        entries = await self._run(self.cyclic, [*words, f"--json={CYCLIC_OUTPUT}"], lines)
-        return cyclic_json(entries), Windows()
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Line]:
+        """Runs cyclictest (see `Place`). The load is the agent's hogs."""
+        hogs = [f"{self.hogs} {eaters}"] if eaters else []
+        entries, left = await self._run(
+            Errand(
+                program=self.cyclic,
+                words=[*words, f"--json={CYCLIC_OUTPUT}"],
+                spec_lines=(*self.facts.spec_lines, CYCLIC_LINE, *hogs),
+                deadline_ms=self.deadline_ms,
+            )
+        )
+        if CYCLIC_ENTRY not in entries:
+            printed = entries.get("stdout.txt", b"").decode(errors="replace").strip()
+            raise MissingError(f"cyclictest said: {printed[:300]}")
+        if left is None:
+            return entries[CYCLIC_ENTRY], {}
+        since_ns, until_ns = left.clock.begin.after_ns, left.clock.end.before_ns
+        return entries[CYCLIC_ENTRY], windows_of(left, since_ns, until_ns)
 
     async def set_governor(self, name: str) -> None:
-        """Raises `MissingError` unless the name is empty: a guest's cores have one speed."""
-        if name:
-            raise MissingError(f"governor {name} cannot be set: the guest has no cpufreq")
+        """Sets the governor of guests that are booted from now on."""
+        self.governor = name
 
-    async def _run(
-        self, program: Subject, words: Sequence[str], lines: Sequence[str]
-    ) -> dict[str, bytes]:
+    @abstractmethod
+    async def _run(self, errand: Errand) -> tuple[dict[str, bytes], Left | None]:
+        """Returns the collected files, and in real time what else the guest left."""
+
+
+@dataclass(slots=True, kw_only=True)
+class VirtualPlace(GuestPlace):
+    """A guest of the virtual lane. Its cores have one speed, and only core 0 is loaded."""
+
+    hogs, deadline_ms = "hogs", 3_600_000
+    facts: GuestProfile
+    image: GuestImage
+    snapshot: Path
+    pool: CpuPool
+
+    async def _run(self, errand: Errand) -> tuple[dict[str, bytes], None]:
+        """Runs the program as the subject. Nothing is rehearsed in virtual time."""
         with ScratchFolder() as name:
             scratch = Path(name)
-            archive = await asyncio.to_thread(pack_spec, self._spec_text(words, lines), scratch)
-            shape = self.profile.shape
+            archive = await asyncio.to_thread(pack_spec, _spec_text(errand), scratch)
+            shape = self.facts.shape
             hardware = replace(
                 boot_hardware(shape, self.image, self.paths.qemu_preload, scratch / "console.log"),
-                fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(program.archive)},
+                fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},
             )
             async with self.pool.one() as cpu:
                 log = scratch / "qemu.log"
@@ -123,136 +149,95 @@ class GuestPlace:
                     entries = await finish_guest(machine, shape, scratch)
                 finally:
                     await asyncio.shield(machine.stop())
-        _check(entries, self.profile.name)
-        return entries
+        where = f"guest {self.facts.name}"
+        events = parse_events(entries.get("agent.jsonl", b""), source=where)
+        for error in of_kind(events, AgentError):
+            raise LostGuestError(f"{where}: {error.message}: {error.detail}")
+        if first(events, SubjectEnd) is None:
+            raise LostGuestError(f"{where}: the measurement never ended")
+        return entries, None
 
-    def _spec_text(self, words: Sequence[str], lines: Sequence[str]) -> str:
-        """Returns the specification for the agent (images/agent/spec.h)."""
-        spec = [
-            "schema 1",
-            f"settle_ms {SETTLE_MS}",
-            f"deadline_ms {DEADLINE_MS}",
-            f"root {SUBJECT_ROOT}",
-            *self.profile.spec_lines,
-            *lines,
-            *(f"emulator {word}" for word in ("--chip", CHIP, "--events", "events.jsonl")),
-            *(f"subject {word}" for word in (PROGRAM, *words)),
-            f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
-            f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
-        ]
-        return "\n".join(spec) + "\n"
+
+def _spec_text(errand: Errand) -> str:
+    """Returns the specification for the agent (images/agent/spec.h)."""
+    spec = [
+        "schema 1",
+        f"settle_ms {SETTLE_MS}",
+        f"deadline_ms {errand.deadline_ms}",
+        f"root {SUBJECT_ROOT}",
+        *errand.spec_lines,
+        *(f"emulator {word}" for word in ("--chip", CHIP, "--events", "events.jsonl")),
+        *(f"subject {word}" for word in (PROGRAM, *errand.words)),
+        f"collect stdout.txt {CELL_FOLDER}/stdout.txt 0 0",
+        f"collect emulator.log {CELL_FOLDER}/emulator.log 0 0",
+    ]
+    return "\n".join(spec) + "\n"
+
+
+@dataclass(slots=True, kw_only=True)
+class LivePlace(GuestPlace):
+    """A guest of the live lane, whose cores are all loaded."""
+
+    hogs, deadline_ms = "hogs_each", 600_000
+    image: LiveImage
+
+    async def _run(self, errand: Errand) -> tuple[dict[str, bytes], Left]:
+        guest = LiveGuest(
+            core_mips=self.facts.core_mips,
+            governor=self.governor or self.facts.governors[0],
+            image=self.image,
+            paths=self.paths,
+            kernel_words=self.facts.kernel_words,
+        )
+        left = await run_program(guest, errand)
+        return left.entries, left
 
 
 async def open_guest(
-    profile: GuestProfile,
-    cpus: tuple[int, ...],
-    recipes: Recipes,
-    paths: Paths,
-    pool: CpuPool,
-    preparing: Preparing,
+    facts: Profile, recipes: Recipes, paths: Paths, pool: CpuPool, preparing: Preparing
 ) -> GuestPlace:
-    shape = profile.shape
-    image, program, cyclic = await asyncio.to_thread(_provide, profile, recipes, paths, preparing)
+    """Returns the guest as a place, after making what is missing."""
+    if isinstance(facts, GuestProfile):
+        image = await asyncio.to_thread(_provide_image, facts.shape, recipes, paths, preparing)
+    else:
+        live_image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
+    arch = Arch(facts.arch)
+    program = await asyncio.to_thread(provide_latency_program, paths, arch)
+    cyclic = await asyncio.to_thread(provide_tool, CYCLICTEST, recipes, paths, preparing, arch)
+    if not isinstance(facts, GuestProfile):
+        return LivePlace(facts=facts, program=program, cyclic=cyclic, paths=paths, image=live_image)
+    path = snapshot_path(facts.shape, image, paths)
     async with pool.one() as cpu:
-        await asyncio.to_thread(drop_damaged, snapshot_path(shape, image, paths))
-        if not snapshot_path(shape, image, paths).is_dir():
-            preparing(f"snapshot of {shape.name}")
-        snapshot = await provide_snapshot(shape, image, paths, cpu)
-    return GuestPlace(
-        profile=profile,
-        cpus=cpus,
-        image=image,
-        snapshot=snapshot,
+        await asyncio.to_thread(drop_damaged, path)
+        if not path.is_dir():
+            preparing(f"snapshot of {facts.shape.name}")
+        snapshot = await provide_snapshot(facts.shape, image, paths, cpu)
+    return VirtualPlace(
+        facts=facts,
         program=program,
         cyclic=cyclic,
         paths=paths,
+        image=image,
+        snapshot=snapshot,
         pool=pool,
     )
 
 
-def _provide(
-    profile: GuestProfile, recipes: Recipes, paths: Paths, preparing: Preparing
-) -> tuple[GuestImage, Subject, Subject]:
-    shape, arch = profile.shape, profile.shape.arch
-    provide_natives(arch, paths, preparing)
-    image = provide_guest_image(recipes.guest_of(arch), paths, preparing, arch)
-    kernels = {}
-    if shape.kernel:
-        kernel = provide_kernel(shape.kernel, recipes.kernels[shape.kernel], paths, preparing)
-        kernels[shape.kernel] = kernel
-    program = provide_latency_program(paths, arch)
-    cyclic = provide_tool(CYCLICTEST, recipes, paths, preparing, arch)
-    return image_with(image, kernels, shape), program, cyclic
+def _provide_image(
+    shape: GuestShape, recipes: Recipes, paths: Paths, preparing: Preparing
+) -> GuestImage:
+    provide_natives(shape.arch, paths, preparing)
+    image = provide_guest_image(recipes.guest_of(shape.arch), paths, preparing, shape.arch)
+    if not shape.kernel:
+        return image
+    recipe = recipes.kernels[shape.kernel]
+    return with_kernel(image, provide_kernel(shape.kernel, recipe, paths, preparing))
 
 
-def _check(entries: dict[str, bytes], name: str) -> None:
-    """Raises `LostGuestError` if the agent complains or the program did not end by itself."""
-    events = parse_events(entries.get("agent.jsonl", b""), source=f"guest {name}")
-    for error in of_kind(events, AgentError):
-        raise LostGuestError(f"guest {name}: {error.message}: {error.detail}")
-    if first(events, SubjectEnd) is None:
-        raise LostGuestError(f"guest {name}: the measurement never ended")
-
-
-@dataclass(slots=True, kw_only=True)
-class LivePlace:
-    profile: LiveProfile
-    cpus: tuple[int, ...]
-    guest: LiveGuest
-    program: Subject
-    cyclic: Subject
-    _governor: str = field(default="")
-
-    @property
-    def facts(self) -> PlaceFacts:
-        return PlaceFacts(
-            name=self.profile.name,
-            lane=LaneName.LIVE,
-            arch=Arch.X86_64,
-            mips=self.profile.core_mips[self.cpus[0]],
-            cpus=self.cpus,
-            core_mips=self.profile.core_mips,
-            about=self.profile.about,
-            usual_slack_ns=USUAL_SLACK_NS,
-            governors=self.profile.governors,
-        )
-
-    async def measure(self, words: Sequence[str]) -> list[Line]:
-        left = await self._run(self.program, words, rehearsal=rehearsal_of(words))
-        text = left.entries.get("stdout.txt", b"")
-        lines = parse_lines(text, expected=len(words), source=f"guest {self.profile.name}")
-        return [with_windows(line, left) for line in lines]
-
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest (see `Place`). The load is the agent's hogs, on every core."""
-        lines = [CYCLIC_LINE, *([f"hogs_each {eaters}"] if eaters else [])]
-        words = [*words, f"--json={CYCLIC_OUTPUT}"]
-        left = await self._run(self.cyclic, words, rehearsal=(), lines=lines)
-        written = cyclic_json(left.entries)
-        paced = pace_events(left.trace, left.clock.begin.after_ns, left.clock.end.before_ns)
-        return written, _windows(paced)
-
-    async def set_governor(self, name: str) -> None:
-        """Sets the governor of guests that are booted from now on."""
-        self._governor = name
-
-    async def _run(
-        self,
-        program: Subject,
-        words: Sequence[str],
-        *,
-        rehearsal: Sequence[str],
-        lines: Sequence[str] = (),
-    ) -> Left:
-        errand = Errand(
-            program=program,
-            words=words,
-            rehearsal=rehearsal,
-            spec_lines=(*self.profile.spec_lines, *lines),
-            deadline_ms=LIVE_DEADLINE_MS,
-        )
-        governor = self._governor or self.profile.governor
-        return await run_program(replace(self.guest, governor=governor), errand)
+def windows_of(left: Left, since_ns: int, until_ns: int) -> Line:
+    """Returns the numbers of windows of that time, as keys of a line."""
+    pace = needed(pace_events(left.trace, since_ns, until_ns), Pace)
+    return {"windows": pace.windows, "windows_not_kept": pace.windows_not_kept}
 
 
 def with_windows(line: Line, left: Left) -> Line:
@@ -260,53 +245,21 @@ def with_windows(line: Line, left: Left) -> Line:
     if "began_ns" not in line:
         return line
     since_ns, until_ns = (left.clock.to_host_ns(line[key]) for key in ("began_ns", "ended_ns"))
-    windows = _windows(pace_events(left.trace, since_ns, until_ns))
-    return {**line, "windows": windows.count, "windows_not_kept": windows.not_kept}
+    return {**line, **windows_of(left, since_ns, until_ns)}
 
 
-def _windows(paced: Iterable[Kind]) -> Windows:
-    pace = needed(paced, Pace)
-    return Windows(count=pace.windows, not_kept=pace.windows_not_kept)
-
-
-def rehearsal_of(words: Sequence[str]) -> list[str]:
+def rehearsal_of(series: Iterable[Series]) -> list[str]:
     """Returns a short form of each series, without duplicates.
 
     Running them makes QEMU translate the code before the measurement.
     """
-    return list(dict.fromkeys(map(_shortened, words)))
-
-
-def _shortened(word: str) -> str:
-    kind, _, rest = word.partition(":")
-    keys = dict(pair.split("=") for pair in rest.split(",") if pair)
-    if "to_ns" in keys and int(keys["to_ns"]):
-        step_ns = (int(keys["to_ns"]) - int(keys["from_ns"])) // REHEARSED
-        keys["step_ns"] = str(max(int(keys["step_ns"]), step_ns))
-    for key, most in (("count", REHEARSED), ("request_ns", REHEARSED_NS)):
-        if key in keys:
-            keys[key] = str(min(int(keys[key]), most))
-    return ":".join(filter(None, [kind, ",".join(f"{key}={keys[key]}" for key in keys)]))
-
-
-async def open_live_guest(
-    profile: LiveProfile,
-    cpus: tuple[int, ...],
-    recipes: Recipes,
-    paths: Paths,
-    preparing: Preparing,
-) -> LivePlace:
-    image = await asyncio.to_thread(provide_live_image, recipes.guest, paths, preparing)
-    return LivePlace(
-        profile=profile,
-        cpus=cpus,
-        guest=LiveGuest(
-            core_mips=profile.core_mips,
-            governor=profile.governor,
-            image=image,
-            paths=paths,
-            kernel_words=profile.kernel_words,
-        ),
-        program=await asyncio.to_thread(provide_latency_program, paths),
-        cyclic=await asyncio.to_thread(provide_tool, CYCLICTEST, recipes, paths, preparing),
+    short = (
+        msgspec.structs.replace(
+            each,
+            count=min(each.count, REHEARSED),
+            request_ns=min(each.request_ns, REHEARSED_NS),
+            step_ns=max(each.step_ns, (each.to_ns - each.from_ns) // REHEARSED),
+        )
+        for each in series
     )
+    return list(dict.fromkeys(each.word for each in short))

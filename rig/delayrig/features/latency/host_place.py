@@ -8,7 +8,6 @@ the counters of RAPL, else from a battery in use.
 
 import asyncio
 import contextlib
-import os
 import platform
 import shutil
 import time
@@ -25,7 +24,7 @@ from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.base.text import kernel_line
-from delayrig.features.latency.place import Line, MissingError, PlaceFacts, Windows
+from delayrig.features.latency.place import Line, MissingError, PlaceFacts
 from delayrig.features.latency.program_output import PACKAGE, PROGRAM, parse_lines
 from delayrig.features.latency.result import Kind, Series
 
@@ -54,31 +53,28 @@ class Governors:
 
     def __init__(self, journal: Path, cpus: Path = CPUS) -> None:
         self._journal = journal
-        files = sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
-        self._files = {str(path): path for path in files}
+        self._files = sorted(cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
         self.restore()
 
     @property
     def known(self) -> tuple[str, ...]:
         """Returns the governors that can be set, the present one first; empty if unknown."""
-        for path in self._files.values():
-            try:
-                now = path.read_text(encoding="ascii").strip()
-                offered = path.with_name("scaling_available_governors")
-                names = offered.read_text(encoding="ascii").split()
-            except OSError:
-                return ()
-            return (now, *(name for name in names if name not in (now, "userspace")))
-        return ()
+        if not self._files:
+            return ()
+        now = kernel_line(self._files[0])
+        names = kernel_line(self._files[0].with_name("scaling_available_governors")).split()
+        if not now or not names:
+            return ()
+        return (now, *(name for name in names if name not in (now, "userspace")))
 
     def set_all(self, name: str) -> None:
         """Sets the governor of every CPU, or restores all and raises `OSError`."""
         if not self._journal.is_file():
-            before = {key: path.read_text(encoding="ascii") for key, path in self._files.items()}
+            before = {str(path): path.read_text(encoding="ascii") for path in self._files}
             self._journal.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._journal, msgspec.json.encode(before))
         try:
-            for path in self._files.values():
+            for path in self._files:
                 path.write_text(name, encoding="ascii")
         except OSError:
             self.restore()
@@ -96,13 +92,13 @@ class Governors:
                 hint="set them by hand (cpupower frequency-set), then delete the file",
             ) from error
         failed = []
-        for key, value in before.items():
+        for path in self._files:
             try:
-                path = self._files.get(key)
-                if path and path.read_text(encoding="ascii").strip() != value.strip():
-                    path.write_text(value.strip(), encoding="ascii")
+                value = before.get(str(path), "").strip()
+                if value and path.read_text(encoding="ascii").strip() != value:
+                    path.write_text(value, encoding="ascii")
             except OSError as error:
-                failed.append(f"{key}: {error.strerror}")
+                failed.append(f"{path}: {error.strerror}")
         if failed:
             raise RigFaultError(
                 f"governors could not be put back: {'; '.join(failed)}",
@@ -119,12 +115,12 @@ class HostPlace:
     facts: PlaceFacts
     governors: Governors
 
-    async def measure(self, words: Sequence[str]) -> list[Line]:
-        text = await _output_of([str(self.program), *words])
-        return parse_lines(text, expected=len(words), source=self.program.name)
+    async def measure(self, series: Sequence[Series]) -> list[Line]:
+        text = await _output_of([str(self.program), *(each.word for each in series)])
+        return parse_lines(text, expected=len(series), source=self.program.name)
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest (see `Place`).
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Line]:
+        """Runs cyclictest (see `Place`), which fails if this user lacks the rights.
 
         The load is the eaters that the measuring program runs during a long wait.
         """
@@ -134,8 +130,12 @@ class HostPlace:
         with ScratchFolder() as folder:
             output = Path(folder) / "cyclictest.json"
             async with _load(self.program, eaters):
-                await _run_cyclictest(program, [*words, f"--json={output}"])
-            return output.read_bytes(), Windows()
+                try:
+                    await _output_of([program, *words, f"--json={output}"])
+                except RigFaultError as error:
+                    said = " ".join(error.message.split())
+                    raise MissingError(f"{said}; {REAL_TIME_REMEDY}") from error
+            return output.read_bytes(), {}
 
     async def set_governor(self, name: str) -> None:
         try:
@@ -149,43 +149,31 @@ class HostPlace:
 
 @asynccontextmanager
 async def open_host(
-    paths: Paths, cpus: tuple[int, ...] = (), *, sysfs: Path = CPUS
+    paths: Paths, cpus: tuple[int, ...], *, sysfs: Path = CPUS
 ) -> AsyncIterator[HostPlace]:
     """Yields this machine as a place, and restores it however the context ends."""
     governors = Governors(paths.state / JOURNAL, sysfs)
-    facts = host_place_facts(cpus or (min(os.sched_getaffinity(0)),), governors, sysfs)
+    states = sorted((sysfs / f"cpu{cpus[0]}" / "cpuidle").glob("state*"))
+    exits = [kernel_line(state / "latency") for state in states]
+    facts = PlaceFacts(
+        name=HOST,
+        lane=HOST,
+        arch=platform.machine(),
+        cpus=cpus,
+        governors=governors.known,
+        idle_states=tuple(kernel_line(state / "name") for state in states),
+        idle_exit_us=tuple(int(text) for text in exits if text.isdecimal()),
+    )
     try:
         yield HostPlace(program=paths.latency_program, facts=facts, governors=governors)
     finally:
         governors.restore()
 
 
-def host_place_facts(cpus: tuple[int, ...], governors: Governors, sysfs: Path) -> PlaceFacts:
-    """Returns what sysfs says about the first of those CPUs."""
-    states = sorted((sysfs / f"cpu{cpus[0]}" / "cpuidle").glob("state*"))
-    exits = [kernel_line(str(state / "latency")) for state in states]
-    return PlaceFacts(
-        name=HOST,
-        lane=HOST,
-        arch=platform.machine(),
-        mips=None,
-        cpus=cpus,
-        governors=governors.known,
-        idle_states=tuple(kernel_line(str(state / "name")) for state in states),
-        idle_exit_us=tuple(int(text) for text in exits if text.isdecimal()),
-    )
-
-
 async def _output_of(command: Sequence[str]) -> bytes:
-    """Returns the output of a program; raises `RigFaultError` if it fails.
-
-    The program is killed if this task is cancelled.
-    """
-    process = await _start(command, asyncio.subprocess.PIPE)
-    try:
+    """Returns the output of a program; raises `RigFaultError` if it fails."""
+    async with _running(command, asyncio.subprocess.PIPE) as process:
         output, errors = await process.communicate()
-    finally:
-        await _end(process)
     if process.returncode != 0:
         raise RigFaultError(
             f"{Path(command[0]).name} ended with {process.returncode}:"
@@ -195,24 +183,22 @@ async def _output_of(command: Sequence[str]) -> bytes:
     return output
 
 
-async def _run_cyclictest(program: str, words: Sequence[str]) -> None:
-    """Runs cyclictest; raises `MissingError` if it fails, because this user may lack the rights."""
-    try:
-        await _output_of([program, *words])
-    except RigFaultError as error:
-        raise MissingError(f"{' '.join(error.message.split())}; {REAL_TIME_REMEDY}") from error
-
-
-async def _start(command: Sequence[str], output: int) -> asyncio.subprocess.Process:
+@asynccontextmanager
+async def _running(
+    command: Sequence[str], output: int
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Starts a program, and kills it at the end of the context if it still runs."""
     words, nothing = die_with_parent(command), asyncio.subprocess.DEVNULL
-    return await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=output, stderr=output)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await asyncio.shield(process.wait())
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=nothing, stdout=output, stderr=output
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await asyncio.shield(process.wait())
 
 
 @asynccontextmanager
@@ -222,11 +208,8 @@ async def _load(program: Path, eaters: int) -> AsyncIterator[None]:
         yield
         return
     series = Series(kind=Kind.WAIT, wait="nanosleep", request_ns=LOAD_NS, count=2, eaters=eaters)
-    process = await _start([str(program), series.word], asyncio.subprocess.DEVNULL)
-    try:
+    async with _running([str(program), series.word], asyncio.subprocess.DEVNULL):
         yield
-    finally:
-        await _end(process)
 
 
 class EnergyMeter:
@@ -264,13 +247,11 @@ def _used_uj(counter: Path, began_uj: int) -> int:
 
 
 def _is_used(power: Path) -> bool:
-    status = power.parent / "status"
-    state = status.read_text(encoding="ascii", errors="replace") if status.is_file() else ""
-    return state.strip() == "Discharging" and _number(power) is not None
+    return kernel_line(power.parent / "status") == "Discharging" and _number(power) is not None
 
 
 def _number(path: Path) -> int | None:
     try:
-        return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
+        return int(kernel_line(path))
+    except ValueError:
         return None

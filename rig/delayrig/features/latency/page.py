@@ -72,7 +72,7 @@ def _named(machine: MachineReport, words: str) -> Markup:
 
 
 def _table(machines: Machines) -> Markup:
-    source = read_proposal().proposal
+    proposal = read_proposal()
     figures, energy = rows.proposal_rows(machines), rows.energy_rows(machines)
     body = paragraph(
         "nop does nothing, so it shows the cost of measuring. sched_yield gives the CPU to any"
@@ -81,7 +81,9 @@ def _table(machines: Machines) -> Markup:
         " wait never ends early, and may end as late as the timer slack, the timer's interrupt and"
         " other processes make it."
     )
-    body += paragraph(f"The figures of the proposal are from: {source.source} ({source.method}).")
+    body += paragraph(
+        f"The figures of the proposal are from: {proposal.source} ({proposal.method})."
+    )
     body += table_html(figures) + _chart(charts.table_chart(machines), figures)
     quantiles = table_html(rows.quantile_rows(machines))
     body += details("With median and 99th percentile", quantiles)
@@ -125,13 +127,7 @@ def _select(machines: Machines) -> Markup:
     )
     for machine in machines:
         body += Markup("<h3>{}</h3>").format(machine.title)
-        high = machine.timers.high_resolution
-        sentences = [explain.say_example(machine)]
-        sentences += [
-            explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
-            for each in machine.of(Part.SWEEP)
-        ]
-        body += bullets(filter(None, sentences))
+        body += bullets(explain.say_waits(machine))
         body += _chart(charts.sweep_chart(machine), _sweep_rows(machine, Part.SWEEP))
         body += _chart(charts.steps_chart(machine), _sweep_rows(machine, Part.STEPS))
     return body
@@ -147,13 +143,12 @@ def _sweep_rows(machine: MachineReport, part: Part) -> Table:
 
 
 def _thinned(reading: Reading) -> list[list[str]]:
-    pairs = list(zip(explain.requests_ns(reading), reading.elapsed_ns, strict=True))
-    step = max(1, len(pairs) // SWEEP_ROWS)
+    step = max(1, len(reading.elapsed_ns) // SWEEP_ROWS)
     slack = "1 ns" if reading.series.slack_ns == 1 else "50 us"
     words = (f"{reading.series.wait}()", slack)
     return [
         [*words, *(f"{ns / 1e3:.1f}" for ns in (asked, took, took - asked))]
-        for asked, took in pairs[::step]
+        for asked, took in reading.waits_ns[::step]
     ]
 
 

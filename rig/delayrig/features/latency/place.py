@@ -1,27 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The interface of places where readings are taken: this machine, and the guests of a lane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from delayrig.lanes.payload import SUBJECT_ROOT
+from delayrig.features.latency.result import Series
+from delayrig.lanes.host.children import USUAL_SLACK_NS
 from delayrig.model.lane import LaneName
 
 GUEST_LANES = (LaneName.VIRTUAL, LaneName.LIVE)
 Line = dict[str, Any]
 """A line of the measuring program's output."""
-CYCLIC_OUTPUT = "/tmp/cyclictest.json"
-CYCLIC_ENTRY = "cyclictest.json"
-CYCLIC_LINE = f"collect {CYCLIC_ENTRY} {SUBJECT_ROOT}{CYCLIC_OUTPUT} 0 0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Windows:
-    """The number of windows of a guest in real time, and of those that missed a core's speed."""
-
-    count: int = 0
-    not_kept: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +21,11 @@ class PlaceFacts:
     name: str
     lane: str
     arch: str
-    mips: float | None
-    """The speed of the first measured CPU; None on this machine."""
-    cpus: tuple[int, ...]
+    cpus: tuple[int, ...] = ()
     """The CPUs to measure on, in turn."""
     core_mips: tuple[float, ...] = ()
+    """The speed of each core; empty on this machine."""
     about: str = ""
-    usual_slack_ns: int = 0
-    """The timer slack to set in ordinary series; 0 where programs inherit Linux's default."""
     governors: tuple[str, ...] = ()
     """The governors that can be set, the present one first."""
     idle_states: tuple[str, ...] = ()
@@ -46,23 +33,35 @@ class PlaceFacts:
     """The time that the machine takes to leave each idle state."""
 
     @property
-    def in_virtual_time(self) -> bool:
-        """Returns True if sleeping costs no time of this machine, but computing does."""
-        return self.lane == LaneName.VIRTUAL
+    def usual_slack_ns(self) -> int:
+        """Returns the timer slack to set in ordinary series; 0: programs inherit the default."""
+        return USUAL_SLACK_NS if self.core_mips else 0
+
+    @property
+    def mips(self) -> float | None:
+        """Returns the speed of the first measured CPU; None on this machine."""
+        return self.core_mips[self.cpus[0]] if self.core_mips else None
+
+    @property
+    def virtual_mips(self) -> float | None:
+        """Returns the speed of a guest in which sleeping costs no time here, but computing does."""
+        return self.mips if self.lane == LaneName.VIRTUAL else None
 
 
 class Place(Protocol):
     """A place that runs programs, one at a time."""
 
     @property
-    def facts(self) -> PlaceFacts:
-        """Returns the facts that are known without measuring."""
+    def facts(self) -> PlaceFacts: ...
 
-    async def measure(self, words: Sequence[str]) -> list[Line]:
+    async def measure(self, series: Sequence[Series]) -> list[Line]:
         """Runs the measuring program, and returns its line for each series, in order."""
 
-    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Windows]:
-        """Runs cyclictest, and returns its JSON and the windows; raises `MissingError`."""
+    async def cyclictest(self, words: Sequence[str], *, eaters: int) -> tuple[bytes, Line]:
+        """Runs cyclictest; raises `MissingError`.
+
+        Returns its JSON, and the counts of windows as a line of the measuring program has them.
+        """
 
     async def set_governor(self, name: str) -> None:
         """Sets the governor until the next call; an empty name restores the old one."""
@@ -70,11 +69,3 @@ class Place(Protocol):
 
 class MissingError(Exception):
     """Something needed for a measurement is missing. The message names it and the remedy."""
-
-
-def cyclic_json(entries: Mapping[str, bytes]) -> bytes:
-    """Returns the output file; if it is missing, raises `MissingError` with the printed message."""
-    if CYCLIC_ENTRY not in entries:
-        printed = entries.get("stdout.txt", b"").decode(errors="replace").strip()
-        raise MissingError(f"cyclictest said: {printed[:300]}")
-    return entries[CYCLIC_ENTRY]

@@ -3,16 +3,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from delayrig.base.errors import BadInputError, UnknownNameError
+from delayrig.features.latency.place import PlaceFacts
 from delayrig.hazards import hazard_of, refusal_on
 from delayrig.hazards.hazard import Hazard
 from delayrig.hazards.speed import GOVERNORS, SLOWEST_PART
 from delayrig.model.lane import LaneName
-from delayrig.model.platform import Arch
+from delayrig.model.platform import PLATFORMS, Arch
 from delayrig.model.shape import GuestShape, shift_for_mips
-from delayrig.plan.machines import CORES_MAX, MIPS_MAX, budget_mips, find_machine, scaled_mips
+from delayrig.plan.machines import MIPS_MAX, budget_mips, find_machine, scaled_mips
 
 CORES = re.compile(r"([1-8])c")
 KERNEL_WORD = re.compile(r"(highres|nohz)=(on|off)|nohz_full=[0-9]+(?:[,-][0-9]+)*")
@@ -37,20 +38,48 @@ SPEED = re.compile(r"[0-9]+(?:\.[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuestProfile:
-    name: str
-    shape: GuestShape
-    spec_lines: tuple[str, ...] = ()
+class Profile(PlaceFacts):
+    """A guest to measure in, of the live lane unless it is a `GuestProfile`."""
+
+    kernel_words: tuple[str, ...]
+    spec_lines: tuple[str, ...]
     """The lines about it in the agent's specification (images/agent/spec.h)."""
 
-    @property
-    def first_cpu(self) -> int:
-        """Returns the CPU to measure on: the one of `nohz_full=`, if that is given."""
-        return first_cpu(self.shape.kernel_words)
+    def __post_init__(self) -> None:
+        """Raises `BadInputError` if `nohz_full=` names core 0, or a core that it has not."""
+        if not all(0 < cpu < self.cores for cpu in self._nohz_cpus):
+            raise BadInputError(
+                f"--guest {self.name!r}: nohz_full= needs a core above 0 that the guest has",
+                hint="core 0 keeps the time for the others: write /2c/nohz_full=1",
+            )
 
     @property
     def cores(self) -> int:
-        return self.shape.cores
+        return len(self.core_mips)
+
+    @property
+    def _nohz_cpus(self) -> list[int]:
+        full = " ".join(word for word in self.kernel_words if word.startswith("nohz_full="))
+        return [int(number) for number in re.findall(r"\d+", full)]
+
+    def measured_cpus(self, *, all_cores: bool, core: int | None) -> tuple[int, ...]:
+        """Returns the CPUs in the order of the measurements; the first of `nohz_full=` leads."""
+        first = next(iter(self._nohz_cpus), 0)
+        if all_cores:
+            return (first, *(cpu for cpu in range(self.cores) if cpu != first))
+        if core is not None and core >= self.cores:
+            raise BadInputError(
+                f"--core {core}: {self.name!r} has no such core",
+                hint=f"it has {self.cores} of them, and the first is core 0",
+            )
+        return (first if core is None else core,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestProfile(Profile):
+    """A guest of the virtual lane."""
+
+    shape: GuestShape
 
 
 def parse_guests(words: tuple[str, ...]) -> list[GuestProfile]:
@@ -61,7 +90,7 @@ def parse_guests(words: tuple[str, ...]) -> list[GuestProfile]:
 
 def parse_guest(name: str) -> GuestProfile:
     """Parses a guest; raises `BadInputError` that says what would be right."""
-    arch, mips, *rest = [*name.split("/"), "", ""]
+    arch, mips, *rest = [*name.split("/"), ""]
     if arch not in {str(known) for known in Arch}:
         raise UnknownNameError(
             f"--guest {name!r}: no architecture {arch!r}",
@@ -75,110 +104,75 @@ def parse_guest(name: str) -> GuestProfile:
             f"--guest {name!r}: {mips!r} is no speed of a guest",
             hint=f"speeds are 1000, 500, 250, 125, 62, 31, 16, 8 MIPS...; it is written {FORM}",
         )
-    cores, kernel_words, hazards = 1, [], []
-    for word in filter(None, rest):
-        if CORES.fullmatch(word):
-            cores = int(word.removesuffix("c"))
-        elif KERNEL_WORD.fullmatch(word):
-            kernel_words.append(word)
-        else:
-            hazards.append(_hazard(word, name))
-    return _profile(name, Arch(arch), shift, cores, kernel_words, hazards)
-
-
-def _hazard(word: str, name: str, *, also: Iterable[str] = ()) -> Hazard:
-    if word.partition(":")[0] not in HAZARDS:
-        known = [*HAZARDS, *also, "highres=off", "nohz=off", "nohz_full=CPUS"]
-        raise UnknownNameError(
-            f"--guest {name!r}: unknown word {word!r}", word, known, what="words"
-        )
-    return hazard_of(word)
-
-
-def _profile(
-    name: str, arch: Arch, shift: int, cores: int, kernel_words: list[str], hazards: list[Hazard]
-) -> GuestProfile:
-    unfit = next((hazard for hazard in hazards if arch not in hazard.archs), None)
-    if unfit is not None:
+    cores, words = _split_cores(rest)
+    kernel_words, hazards = _split_hazards(words, name)
+    if unfit := next((hazard for hazard in hazards if arch not in hazard.archs), None):
         raise BadInputError(
             f"--guest {name!r}: {unfit.name} needs a guest of {' or '.join(unfit.archs)}",
             hint="leave it out or change the architecture",
         )
-    plain = GuestShape(icount_shift=shift, cores=cores, arch=arch)
-    shape = replace(
-        plain,
+    shape = GuestShape(
+        icount_shift=shift,
+        cores=cores,
+        arch=Arch(arch),
         kernel=next((hazard.kernel for hazard in hazards if hazard.kernel), ""),
-        clocksource=next((h.clocksource for h in hazards if h.clocksource), "")
-        or plain.platform.clocksource,
-        kernel_words=_kernel_words(kernel_words, hazards),
+        clocksource=next(
+            (hazard.clocksource for hazard in hazards if hazard.clocksource),
+            PLATFORMS[Arch(arch)].clocksource,
+        ),
+        kernel_words=kernel_words,
     )
-    first_cpu(shape.kernel_words, cores=cores, name=name)
-    return GuestProfile(name=name, shape=shape, spec_lines=spec_lines_of(hazards))
+    return GuestProfile(
+        name=name,
+        lane=LaneName.VIRTUAL,
+        arch=shape.arch,
+        core_mips=(shape.mips,) * cores,
+        kernel_words=kernel_words,
+        spec_lines=_spec_lines(hazards),
+        shape=shape,
+    )
 
 
-def _kernel_words(words: Iterable[str], hazards: Iterable[Hazard]) -> tuple[str, ...]:
-    return (*words, *(word for hazard in hazards for word in hazard.kernel_words))
+def _split_cores(words: Sequence[str]) -> tuple[int, list[str]]:
+    """Returns the number of cores, 1 by default, and the words that are left."""
+    counts = [word for word in words if CORES.fullmatch(word)]
+    cores = int(counts[-1].removesuffix("c")) if counts else 1
+    return cores, [word for word in words if word and word not in counts]
 
 
-def spec_lines_of(hazards: Iterable[Hazard]) -> tuple[str, ...]:
+def _split_hazards(
+    words: Sequence[str], name: str, *, lane: LaneName = LaneName.VIRTUAL, also: Iterable[str] = ()
+) -> tuple[tuple[str, ...], list[Hazard]]:
+    """Returns the words for the kernel's command line, and the hazards; some add such words."""
+    hazards = []
+    kernel_words = [word for word in words if KERNEL_WORD.fullmatch(word)]
+    for word in words:
+        if word in kernel_words:
+            continue
+        if word.partition(":")[0] not in HAZARDS:
+            known = [*HAZARDS, *also, "highres=off", "nohz=off", "nohz_full=CPUS"]
+            raise UnknownNameError(
+                f"--guest {name!r}: unknown word {word!r}", word, known, what="words"
+            )
+        hazards.append(hazard_of(word))
+        if refusal := refusal_on(lane, (word,)):
+            hint = "leave it out, or leave --lane live out"
+            raise BadInputError(
+                f"--guest {name!r}: {refusal}",
+                hint="write nohz=off" if word == "no-nohz" else hint,
+            )
+    return (*kernel_words, *(word for each in hazards for word in each.kernel_words)), hazards
+
+
+def _spec_lines(hazards: Iterable[Hazard]) -> tuple[str, ...]:
     return ("realtime_denied 1",) if any(each.name == "no-rt" for each in hazards) else ()
 
 
-def first_cpu(kernel_words: Sequence[str], *, cores: int | None = None, name: str = "") -> int:
-    """Returns the first CPU of `nohz_full=`, else 0.
-
-    Raises `BadInputError` if it names core 0, or a core that is not one of `cores`.
-    """
-    full = " ".join(word for word in kernel_words if word.startswith("nohz_full="))
-    cpus = [int(number) for number in re.findall(r"\d+", full)]
-    if cores is not None and not all(0 < cpu < cores for cpu in cpus):
-        raise BadInputError(
-            f"--guest {name!r}: nohz_full= needs a core above 0 that the guest has",
-            hint="core 0 keeps the time for the others: write /2c/nohz_full=1",
-        )
-    return cpus[0] if cpus else 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveProfile:
-    name: str
-    core_mips: tuple[float, ...]
-    asked_mips: tuple[float, ...]
-    governor: str = PERFORMANCE
-    kernel_words: tuple[str, ...] = ()
-    spec_lines: tuple[str, ...] = ()
-
-    @property
-    def cores(self) -> int:
-        return len(self.core_mips)
-
-    @property
-    def first_cpu(self) -> int:
-        return first_cpu(self.kernel_words)
-
-    @property
-    def governors(self) -> tuple[str, ...]:
-        """Returns the governors to measure with, the present one first."""
-        return tuple(dict.fromkeys((self.governor, PERFORMANCE, ONDEMAND)))
-
-    @property
-    def about(self) -> str:
-        speeds = ":".join(f"{mips:.3g}" for mips in self.core_mips)
-        text = f"cores of {speeds} MIPS under the governor {self.governor}, in real time"
-        if self.governor != PERFORMANCE:
-            text += f", at {SLOWEST_PART * 100:g} % of that where they are idle"
-        if self.core_mips != self.asked_mips:
-            factor = self.core_mips[0] / self.asked_mips[0]
-            text += f"; all of them are {factor:.3g} of what was asked for, as this machine is"
-            text += " too slow for more"
-        return text
-
-
-def parse_live_guests(words: tuple[str, ...]) -> list[LiveProfile]:
+def parse_live_guests(words: tuple[str, ...]) -> list[Profile]:
     return [parse_live_guest(word) for word in dict.fromkeys(words)]
 
 
-def parse_live_guest(name: str) -> LiveProfile:
+def parse_live_guest(name: str) -> Profile:
     """Parses a guest of the live lane; raises `BadInputError` that says what would be right."""
     if name in SETS:
         raise BadInputError(
@@ -186,28 +180,38 @@ def parse_live_guest(name: str) -> LiveProfile:
             hint=f"leave --lane live out, or name a machine: {LIVE_FORM}",
         )
     asked, rest = _machine(name)
-    governor, kernel_words, hazards = PERFORMANCE, [], []
-    for word in rest:
-        if word in GOVERNORS:
-            governor = word
-        elif KERNEL_WORD.fullmatch(word):
-            kernel_words.append(word)
-        else:
-            hazards.append(_live_hazard(word, name))
-    profile = LiveProfile(
+    governor = next((word for word in reversed(rest) if word in GOVERNORS), PERFORMANCE)
+    words = [word for word in rest if word not in GOVERNORS]
+    kernel_words, hazards = _split_hazards(words, name, lane=LaneName.LIVE, also=GOVERNORS)
+    core_mips = scaled_mips(list(asked), budget_mips())
+    return Profile(
         name=name,
-        core_mips=scaled_mips(list(asked), budget_mips()),
-        asked_mips=asked,
-        governor=governor,
-        kernel_words=_kernel_words(kernel_words, hazards),
-        spec_lines=spec_lines_of(hazards),
+        lane=LaneName.LIVE,
+        arch=Arch.X86_64,
+        core_mips=core_mips,
+        about=_about(core_mips, asked, governor),
+        governors=tuple(dict.fromkeys((governor, PERFORMANCE, ONDEMAND))),
+        kernel_words=kernel_words,
+        spec_lines=_spec_lines(hazards),
     )
-    first_cpu(profile.kernel_words, cores=profile.cores, name=name)
-    return profile
+
+
+def _about(core_mips: tuple[float, ...], asked: tuple[float, ...], governor: str) -> str:
+    speeds = ":".join(f"{mips:.3g}" for mips in core_mips)
+    text = f"cores of {speeds} MIPS under the governor {governor}, in real time"
+    if governor != PERFORMANCE:
+        text += f", at {SLOWEST_PART * 100:g} % of that where they are idle"
+    if core_mips != asked:
+        text += f"; all of them are {core_mips[0] / asked[0]:.3g} of what was asked for, as this"
+        text += " machine is too slow for more"
+    return text
 
 
 def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
-    """Returns the speed of each core, and the words after the speeds."""
+    """Returns the speed of each core, and the words after the speeds.
+
+    Cores of one speed are written as in the virtual lane, but any speed up to MIPS_MAX is possible.
+    """
     path, end, rest = name.partition(FILE_END)
     if not end:
         path, _, rest = name.partition("/")
@@ -218,43 +222,11 @@ def _machine(name: str) -> tuple[tuple[float, ...], list[str]]:
             f"--guest {name!r}: the live lane has only {Arch.X86_64} guests",
             hint="leave --lane live out, or change the architecture",
         )
-    return _alike(name, rest.split("/"))
-
-
-def _alike(name: str, words: list[str]) -> tuple[tuple[float, ...], list[str]]:
-    """Returns the speeds of equal cores, and the words that are left.
-
-    The form is that of the virtual lane, but any speed up to MIPS_MAX is possible.
-    """
-    mips, *rest = [*words, ""]
+    mips, *words = rest.split("/")
     if not SPEED.fullmatch(mips) or not 1 <= float(mips) <= MIPS_MAX:
         raise BadInputError(
             f"--guest {name!r}: {mips!r} is no speed of a core",
             hint=f"a core does 1 to {MIPS_MAX} million instructions a second; written {LIVE_FORM}",
         )
-    counts = [word for word in rest if CORES.fullmatch(word)]
-    cores = int(counts[-1].removesuffix("c")) if counts else 1
-    return (float(mips),) * min(cores, CORES_MAX), [w for w in rest if w and w not in counts]
-
-
-def _live_hazard(word: str, name: str) -> Hazard:
-    hazard = _hazard(word, name, also=GOVERNORS)
-    if refusal := refusal_on(LaneName.LIVE, (word,)):
-        hint = "write nohz=off" if word == "no-nohz" else "leave it out, or leave --lane live out"
-        raise BadInputError(f"--guest {name!r}: {refusal}", hint=hint)
-    return hazard
-
-
-def measured_cpus(
-    profile: GuestProfile | LiveProfile, *, all_cores: bool, core: int | None
-) -> tuple[int, ...]:
-    """Returns the CPUs in the order of the measurements."""
-    first = profile.first_cpu
-    if all_cores:
-        return (first, *(cpu for cpu in range(profile.cores) if cpu != first))
-    if core is not None and core >= profile.cores:
-        raise BadInputError(
-            f"--core {core}: {profile.name!r} has no such core",
-            hint=f"it has {profile.cores} of them, and the first is core 0",
-        )
-    return (first if core is None else core,)
+    cores, words = _split_cores(words)
+    return (float(mips),) * cores, words

@@ -8,17 +8,17 @@ kernel/time/timer_list.c, Documentation/timers/no_hz.rst, highres.rst.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from delayrig.base.durations import rounded
 from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.features.latency.place import Line
-from delayrig.features.latency.result import Cyclic, Reading, Series, Statistics, Ticks, Timers
+from delayrig.features.latency.result import Cyclic, Reading, Series, Ticks, Timers
 
 LINES_SCHEMA = 1
-COUNTS = ("early", "overruns", "cpu_ns", "voluntary_switches", "involuntary_switches")
-PACE = ("windows", "windows_not_kept")
 PROGRAM = "cyclictest"
 PACKAGE = "rt-tests"
 PRIORITY = 99
@@ -32,6 +32,8 @@ INTERFACES = {
 TIMER_LIST = "/proc/timer_list"
 PERIODIC, IDLE, FULL = "periodic", "idle", "full"
 FIELD = re.compile(r"\.(hres_active|highres|nohz_mode|nohz)\s*:\s*(\d+)")
+HEADING = re.compile(r"^(?:cpu: |Tick Device)", re.MULTILINE)
+"""The heading of the part about a CPU, which ends at the next, or at the devices."""
 HANDLER = re.compile(r"event_handler:\s*(\w+)")
 FEW = 0.3
 """If less than this fraction of the expected ticks came, the tick was stopped."""
@@ -54,46 +56,44 @@ def parse_lines(text: bytes, *, expected: int, source: str) -> list[Line]:
 
 
 def reading_of(series: Series, line: Line) -> Reading:
-    if "refused" in line:
-        return Reading(series=series, refused=line["refused"], why=line["why"])
-    statistics = msgspec.convert(line, Statistics) if "quantiles_ns" in line else None
-    return Reading(
-        series=series,
-        statistics=statistics,
-        elapsed_ns=line.get("elapsed_ns", []),
-        **{key: line.get(key, 0) for key in (*COUNTS, *PACE)},
-    )
+    statistics = line if "quantiles_ns" in line else None
+    return msgspec.convert({**line, "series": series, "statistics": statistics}, Reading)
 
 
 def ticks_of(span_ns: int, line: Line) -> Ticks | None:
     """Returns the interrupts of the line; None if the kernel does not count them."""
-    if "refused" in line:
-        return None
-    return Ticks(
-        span_ns=span_ns,
-        idle_interrupts=line["idle_interrupts"],
-        busy_interrupts=line["busy_interrupts"],
-    )
+    return None if "refused" in line else msgspec.convert({**line, "span_ns": span_ns}, Ticks)
 
 
-def cyclictest_words(interface: str, *, loops: int, cpu: int) -> list[str]:
-    """Returns the command line of cyclictest, without the program and its output file."""
-    return [
-        *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
-        *(f"--affinity={cpu}", f"--mainaffinity={cpu}"),
-        *("--policy=fifo", f"--priority={PRIORITY}"),
-        *(f"--interval={INTERVAL_US}", f"--loops={loops}"),
-        *INTERFACES[interface],
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One run of cyclictest."""
+
+    interface: str
+    eaters: int
+    loops: int
+    cpu: int
+
+    @property
+    def words(self) -> list[str]:
+        """Returns the command line, without the program and its output file."""
+        return [
+            *("--quiet", "--nsecs", "--mlockall", "--threads=1"),
+            *(f"--affinity={self.cpu}", f"--mainaffinity={self.cpu}"),
+            *("--policy=fifo", f"--priority={PRIORITY}"),
+            *(f"--interval={INTERVAL_US}", f"--loops={self.loops}"),
+            *INTERFACES[self.interface],
+        ]
 
 
-def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) -> Cyclic:
+def read_cyclictest(text: bytes, taken: Round) -> Cyclic:
     """Reads the result of the only thread; raises `RigFaultError` if there is none."""
+    command = " ".join([PROGRAM, *taken.words])
     try:
         thread: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])["thread"]["0"]
         return Cyclic(
-            interface=interface,
-            loaded=loaded,
+            interface=taken.interface,
+            loaded=taken.eaters > 0,
             cycles=int(thread["cycles"]),
             min_ns=int(thread["min"]),
             mean_ns=round(float(thread["avg"])),
@@ -109,8 +109,10 @@ def read_cyclictest(text: bytes, interface: str, *, loaded: bool, command: str) 
 
 def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
     """Returns the timers described by the line of the series `facts`."""
-    text = _of_cpu(line.get("timer_list", ""), cpu)
-    fields = {key: int(value) for key, value in FIELD.findall(text)}
+    listed = line.get("timer_list", "")
+    parts = HEADING.split(listed)
+    of_cpu = next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
+    fields = {key: int(value) for key, value in FIELD.findall(of_cpu)}
     resolution_ns, jiffy_ns = line["resolution_ns"], line["coarse_resolution_ns"]
     source = TIMER_LIST
     high = bool(fields.get("hres_active", fields.get("highres", 0)))
@@ -118,7 +120,7 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         source = f"clock_getres() ({TIMER_LIST}: {line.get('timer_list_error', 'says nothing')})"
         high = resolution_ns < jiffy_ns
     tick = _tick(fields, ticks, cpu, line)
-    handlers = sorted(set(HANDLER.findall(line.get("timer_list", ""))))
+    handlers = sorted(set(HANDLER.findall(listed)))
     resolution = _say_resolution(high, resolution_ns, jiffy_ns, handlers)
     return Timers(
         resolution_ns=resolution_ns,
@@ -129,12 +131,6 @@ def timers_of(line: Line, ticks: Ticks | None, cpu: int) -> Timers:
         source=source,
         sentence=f"{resolution} {_say_tick(tick, ticks)}",
     )
-
-
-def _of_cpu(text: str, cpu: int) -> str:
-    """Returns the part about one CPU: from its heading to the next, or to the devices."""
-    parts = re.split(r"^(?:cpu: |Tick Device)", text, flags=re.MULTILINE)
-    return next((part for part in parts if re.match(rf"{cpu}\b", part)), "")
 
 
 def parse_cpus(text: str) -> set[int]:
@@ -160,7 +156,7 @@ def _tick(fields: dict[str, int], ticks: Ticks | None, cpu: int, line: Line) -> 
 
 
 def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Sequence[str]) -> str:
-    basis = f"clock_getres() says {_length(resolution_ns)}"
+    basis = f"clock_getres() says {rounded(resolution_ns)}"
     serving = [name for name in handlers if "broadcast" not in name]
     if serving:
         basis += f", the timer interrupt is served by {' and '.join(serving)}"
@@ -171,7 +167,7 @@ def _say_resolution(high: bool, resolution_ns: int, jiffy_ns: int, handlers: Seq
         )
     return (
         f"High-resolution timers are off ({basis}): every sleep ends at a tick, and they come"
-        f" every {_length(jiffy_ns)}."
+        f" every {rounded(jiffy_ns)}."
     )
 
 
@@ -190,7 +186,3 @@ def _say_tick(tick: str, ticks: Ticks | None) -> str:
         f" {ticks.idle_interrupts} times while this program slept, and {ticks.busy_interrupts}"
         " times while it computed."
     )
-
-
-def _length(ns: int) -> str:
-    return f"{ns} ns" if ns < 1000 else f"{ns / 1e6:g} ms"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """latency.json: the machines, their requested series (images/latency/series.h) and readings."""
 
+import itertools
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,6 +13,18 @@ from delayrig.model.lane import LaneName
 SCHEMA = 1
 FILE_NAME = "latency.json"
 PAGE_NAME = "latency.html"
+WORD_KEYS = (
+    *("wait", "request_ns", "from_ns", "to_ns", "step_ns", "count", "limit_ms", "slack_ns"),
+    *("fifo", "eaters", "cpu", "hold_us"),
+)
+"""The fields of a series that the measuring program takes."""
+TESTS = {
+    ("nop", 0): "nop",
+    ("sched_yield", 0): "sched_yield",
+    ("nanosleep", 1_000): "nanosleep 1u",
+    ("nanosleep", 100_000): "nanosleep 100u",
+}
+"""The name of each test of the proposal's table, by wait and length in ns."""
 
 
 class Kind(StrEnum):
@@ -67,14 +80,9 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def word(self) -> str:
         """Returns the series as an argument of the measuring program."""
-        keys = {
-            "wait": self.wait,
-            **{key: getattr(self, key) for key in _NUMBERS},
-            "cpu": self.cpu,
-            "hold_us": self.hold_us,
-        }
-        given = [f"{key}={value}" for key, value in keys.items() if value not in ("", None)]
-        return ":".join(filter(None, [self.kind, ",".join(given)]))
+        given = ((key, getattr(self, key)) for key in WORD_KEYS)
+        pairs = [f"{key}={value}" for key, value in given if value not in ("", None)]
+        return ":".join(filter(None, [self.kind, ",".join(pairs)]))
 
     @property
     def policy(self) -> str:
@@ -85,12 +93,6 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
         if self.eaters > 1:
             return f"{self.eaters} eaters"
         return "loaded" if self.eaters else "idle"
-
-
-_NUMBERS = (
-    *("request_ns", "from_ns", "to_ns", "step_ns", "count", "limit_ms", "slack_ns"),
-    *("fifo", "eaters"),
-)
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,20 +106,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """101 values by nearest rank: the first is the least reading, the last the greatest."""
 
     @property
-    def min_ns(self) -> int:
-        return self.quantiles_ns[0]
-
-    @property
-    def p50_ns(self) -> int:
-        return self.quantiles_ns[50]
-
-    @property
-    def p99_ns(self) -> int:
-        return self.quantiles_ns[99]
-
-    @property
-    def max_ns(self) -> int:
-        return self.quantiles_ns[100]
+    def mean_least_most_us(self) -> tuple[float, float, float]:
+        return self.mean_ns / 1e3, self.quantiles_ns[0] / 1e3, self.quantiles_ns[100] / 1e3
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +138,13 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def late_ns_p50(self) -> int:
         """Returns the median lateness."""
-        return self.statistics.p50_ns - self.series.request_ns if self.statistics else 0
+        return self.statistics.quantiles_ns[50] - self.series.request_ns if self.statistics else 0
+
+    @property
+    def waits_ns(self) -> list[tuple[int, int]]:
+        """Returns the requested and the real duration of each wait of a sweep."""
+        asked_ns = itertools.count(self.series.from_ns, self.series.step_ns)
+        return list(zip(asked_ns, self.elapsed_ns, strict=False))
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,8 +267,6 @@ class LatencyReport(msgspec.Struct, frozen=True, kw_only=True):
     machines: list[MachineReport]
 
 
-def write_report(report: LatencyReport, folder: Path) -> Path:
+def write_report(report: LatencyReport, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE_NAME
-    write_json(path, report)
-    return path
+    write_json(folder / FILE_NAME, report)

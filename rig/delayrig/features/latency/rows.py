@@ -4,43 +4,26 @@
 Figures that others measured (proposal.toml) stand beside ours.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
+from delayrig.base.durations import rounded
 from delayrig.base.toml import read_toml
-from delayrig.features.latency.explain import growths, marked, slack_cuts, us
-from delayrig.features.latency.result import MachineReport, Reading, Section, Series
+from delayrig.features.latency.explain import by_length, growth_of, growths, marked, slack_cuts, us
+from delayrig.features.latency.result import TESTS, Cyclic, MachineReport, Reading, Section, Series
 from delayrig.model.lane import LaneName
 from delayrig.present.tables import Table, words_and_figures
 
 PROPOSAL = Path(__file__).with_name("proposal.toml")
-KEYS = {
-    ("nop", 0): "nop",
-    ("sched_yield", 0): "sched_yield",
-    ("nanosleep", 1_000): "nanosleep_1us",
-    ("nanosleep", 100_000): "nanosleep_100us",
-}
-"""The name of each test, by wait and length in ns."""
 Figures = dict[str, tuple[float, float, float]]
-"""Mean, least and most in microseconds, by the tests' keys."""
-TESTS = {
-    "nop": "nop",
-    "sched_yield": "sched_yield",
-    "nanosleep_1us": "nanosleep 1u",
-    "nanosleep_100us": "nanosleep 100u",
-}
+"""Mean, least and most in microseconds, by the name of the test."""
+HIGH_RESOLUTION = {True: "on", False: "off", None: "unknown"}
 TICKS = {"idle": "stops when idle", "full": "full NO_HZ"}
 NONE = "-"
 Machines = Sequence[MachineReport]
-
-
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    source: str
-    method: str
-    resolution_ns: int
 
 
 class ProposalMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,7 +42,8 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema: int
-    proposal: Source
+    source: str
+    method: str
     machine: list[ProposalMachine]
     growth: list[Growth]
 
@@ -80,67 +64,43 @@ def place_rows(machines: Machines) -> Table:
 
 def _place_row(machine: MachineReport) -> list[str]:
     speeds = (f"{mips:.3g}" if mips < 100 else f"{mips:.0f}" for mips in machine.core_mips)
+    taken: list[Reading | Cyclic] = [*machine.readings, *machine.cyclictest]
+    in_doubt = sum(each.windows_not_kept > 0 for each in taken)
     return [
         *(machine.title, machine.lane, machine.arch, f"{machine.cpus}"),
         ", ".join(f"CPU {cpu}" for cpu in machine.measured_cpus),
-        ":".join(speeds) or NONE,
-        f"{len(machine.readings) + len(machine.cyclictest)}",
-        _in_doubt(machine),
+        *(":".join(speeds) or NONE, f"{len(taken)}"),
+        f"{in_doubt}" if machine.lane == LaneName.LIVE else NONE,
     ]
-
-
-def _in_doubt(machine: MachineReport) -> str:
-    if machine.lane != LaneName.LIVE:
-        return NONE
-    counts = [each.windows_not_kept for each in machine.readings]
-    counts += [each.windows_not_kept for each in machine.cyclictest]
-    return f"{sum(map(bool, counts))}"
 
 
 def proposal_rows(machines: Machines) -> Table:
     """Returns mean / min / max in the form of the proposal: our machines, then its own."""
-    rows = [row for machine in machines for row in _own_proposal_rows(machine)]
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for machine in machines:
+        for each in machine.of(Section.TABLE):
+            series, s = each.series, each.statistics
+            several = len(machine.measured_cpus) > 1
+            name = f"{machine.title} CPU {series.cpu}" if several else machine.title
+            row = rows.setdefault((name, series.policy, series.load), {})
+            if s is not None:
+                figures = _triple(s.mean_least_most_us)
+                row[TESTS[series.wait, series.request_ns]] = marked(figures, each)
     for theirs in read_proposal().machine:
-        for policy, figures in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
-            rows.append([f"{theirs.name} (proposal)", policy, "idle", *_theirs(figures)])
+        for policy, known in (("normal", theirs.normal), ("SCHED_FIFO", theirs.fifo)):
+            key = (f"{theirs.name} (proposal)", policy, "idle")
+            rows[key] = {test: _triple(figures) for test, figures in known.items()}
+    tests = list(TESTS.values())
     return words_and_figures(
         "How long each test took in us, mean / min / max, as in the proposal",
         ["machine", "policy", "load"],
-        list(TESTS.values()),
-        rows,
+        tests,
+        [[*key, *(row.get(test, NONE) for test in tests)] for key, row in rows.items()],
     )
 
 
-def _own_proposal_rows(machine: MachineReport) -> Iterable[list[str]]:
-    for (cpu, load, policy), found in _by_setting(machine.of(Section.TABLE)).items():
-        name = machine.title if len(machine.measured_cpus) == 1 else f"{machine.title} CPU {cpu}"
-        yield [name, policy, load, *(_triple(found.get(key)) for key in TESTS)]
-
-
-def _by_setting(
-    readings: Sequence[Reading],
-) -> dict[tuple[int | None, str, str], dict[str, Reading]]:
-    found: dict[tuple[int | None, str, str], dict[str, Reading]] = {}
-    for each in readings:
-        series = each.series
-        key = KEYS[series.wait, series.request_ns]
-        found.setdefault((series.cpu, series.load, series.policy), {})[key] = each
-    return found
-
-
-def _triple(reading: Reading | None) -> str:
-    if reading is None or reading.statistics is None:
-        return NONE
-    s = reading.statistics
-    figures = " / ".join(_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.max_ns))
-    return marked(figures, reading)
-
-
-def _theirs(figures: Figures) -> list[str]:
-    return [
-        " / ".join(_figure(value) for value in figures[key]) if key in figures else NONE
-        for key in TESTS
-    ]
+def _triple(values_us: Iterable[float]) -> str:
+    return " / ".join(map(_figure, values_us))
 
 
 def _figure(value_us: float) -> str:
@@ -164,12 +124,8 @@ def quantile_rows(machines: Machines) -> Table:
     )
 
 
-def _count(reading: Reading) -> str:
-    return marked(f"{reading.statistics.count if reading.statistics else 0}", reading)
-
-
 def _test_words(machine: MachineReport, series: Series) -> list[str]:
-    test = TESTS[KEYS[series.wait, series.request_ns]]
+    test = TESTS[series.wait, series.request_ns]
     return [machine.title, series.policy, series.load, test]
 
 
@@ -177,7 +133,12 @@ def _quantiles(reading: Reading) -> list[str]:
     s = reading.statistics
     if s is None:
         return [NONE] * 5
-    return [_figure(ns / 1e3) for ns in (s.mean_ns, s.min_ns, s.p50_ns, s.p99_ns, s.max_ns)]
+    figures_ns = [s.mean_ns, *(s.quantiles_ns[percent] for percent in (0, 50, 99, 100))]
+    return [_figure(ns / 1e3) for ns in figures_ns]
+
+
+def _count(reading: Reading, unmeasured: str = "0") -> str:
+    return marked(f"{reading.statistics.count}" if reading.statistics else unmeasured, reading)
 
 
 def clock_rows(machines: Machines) -> Table:
@@ -188,20 +149,20 @@ def clock_rows(machines: Machines) -> Table:
             *("clock_getres() ns", "step seen ns", "tick ms", "HZ"),
             *("slack us", "clock read us", "as system call us", "loop us"),
         ],
-        map(_clock_row, machines),
+        [
+            [
+                *(machine.title, machine.clocksource),
+                *(f"{machine.timers.resolution_ns}", f"{machine.audit.clock_step_ns}"),
+                f"{machine.timers.jiffy_ns / 1e6:g}",
+                f"{round(1e9 / machine.timers.jiffy_ns)}",
+                f"{machine.slack_ns / 1e3:g}",
+                _figure(machine.audit.clock_read_ps / 1e6),
+                _figure(machine.audit.clock_call_ps / 1e6),
+                _figure(machine.audit.loop_ps / 1e6),
+            ]
+            for machine in machines
+        ],
     )
-
-
-def _clock_row(machine: MachineReport) -> list[str]:
-    timers, audit = machine.timers, machine.audit
-    costs_ps = (audit.clock_read_ps, audit.clock_call_ps, audit.loop_ps)
-    return [
-        *(machine.title, machine.clocksource),
-        *(f"{timers.resolution_ns}", f"{audit.clock_step_ns}"),
-        *(f"{timers.jiffy_ns / 1e6:g}", f"{round(1e9 / timers.jiffy_ns)}"),
-        f"{machine.slack_ns / 1e3:g}",
-        *(_figure(ps / 1e6) for ps in costs_ps),
-    ]
 
 
 def timer_rows(machines: Machines) -> Table:
@@ -209,20 +170,17 @@ def timer_rows(machines: Machines) -> Table:
         "Timers and tick; interrupts of the CPU's own timer in 200 ms",
         ["machine", "high resolution", "tick", "event handlers"],
         ["while asleep", "while computing"],
-        map(_timer_row, machines),
+        [
+            [
+                *(machine.title, HIGH_RESOLUTION[machine.timers.high_resolution]),
+                TICKS.get(machine.timers.tick, machine.timers.tick or "unknown"),
+                ", ".join(machine.timers.event_handlers) or NONE,
+                f"{machine.ticks.idle_interrupts}" if machine.ticks else NONE,
+                f"{machine.ticks.busy_interrupts}" if machine.ticks else NONE,
+            ]
+            for machine in machines
+        ],
     )
-
-
-def _timer_row(machine: MachineReport) -> list[str]:
-    timers, ticks = machine.timers, machine.ticks
-    return [
-        machine.title,
-        {True: "on", False: "off", None: "unknown"}[timers.high_resolution],
-        TICKS.get(timers.tick, timers.tick or "unknown"),
-        ", ".join(timers.event_handlers) or NONE,
-        f"{ticks.idle_interrupts}" if ticks else NONE,
-        f"{ticks.busy_interrupts}" if ticks else NONE,
-    ]
 
 
 def energy_rows(machines: Machines) -> Table:
@@ -268,7 +226,7 @@ def period_rows(machines: Machines) -> Table:
                 "held at 0" if each.series.hold_us == 0 else "not held",
                 *_quantiles(each),
                 f"{each.overruns}" if each.statistics else NONE,
-                marked(f"{each.statistics.count}" if each.statistics else each.why, each),
+                _count(each, unmeasured=each.why),
             ]
             for machine in machines
             for each in machine.of(Section.PERIODS)
@@ -279,48 +237,43 @@ def period_rows(machines: Machines) -> Table:
 def jitter_rows(machines: Machines) -> Table:
     """Returns mean and deviation of how late sleeps ended, by length."""
     return _late_rows(
-        machines,
-        Section.JITTER,
-        caption="Sleep jitter: how late a wait ended in us, mean and deviation of n",
-        columns=["interface", "policy", "load"],
-        words_of=lambda s: [f"{s.wait}()", s.policy, s.load],
+        "Sleep jitter: how late a wait ended in us, mean and deviation of n",
+        ["machine", "interface", "policy", "load"],
+        {
+            (machine.title, f"{wait}()", policy, load): found
+            for machine in machines
+            for (wait, policy, load), found in growths(machine).items()
+        },
     )
 
 
 def power_rows(machines: Machines) -> Table:
     """Returns the same as `jitter_rows()` for each governor, and each limit of the idle states."""
     return _late_rows(
-        machines,
-        Section.POWER,
-        caption="Sleep jitter by governor, and by the exit latency that idle states are limited to",
-        columns=["governor", "exit latency at most"],
-        words_of=lambda s: [
-            s.governor or "as it was",
-            "any" if s.hold_us is None else f"{s.hold_us} us",
-        ],
+        "Sleep jitter by governor, and by the exit latency that idle states are limited to",
+        ["machine", "governor", "exit latency at most"],
+        {
+            (machine.title, *setting): found
+            for machine in machines
+            for setting, found in by_length(machine, Section.POWER, _power_words).items()
+        },
     )
 
 
+def _power_words(series: Series) -> tuple[str, str]:
+    held = "any" if series.hold_us is None else f"{series.hold_us} us"
+    return series.governor or "as it was", held
+
+
 def _late_rows(
-    machines: Machines,
-    section: Section,
-    *,
-    caption: str,
-    columns: Sequence[str],
-    words_of: Callable[[Series], list[str]],
+    caption: str, columns: Sequence[str], rows: Mapping[tuple[str, ...], Mapping[int, Reading]]
 ) -> Table:
     """Returns a row for each setting, with mean, deviation and count for each length."""
-    rows: dict[tuple[str, ...], dict[int, Reading]] = {}
-    for machine in machines:
-        for each in machine.of(section):
-            if each.statistics:
-                key = (machine.title, *words_of(each.series))
-                rows.setdefault(key, {})[each.series.request_ns] = each
     lengths = sorted({length_ns for found in rows.values() for length_ns in found})
     return words_and_figures(
         caption,
-        ["machine", *columns],
-        [f"{_length(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
+        columns,
+        [f"{rounded(n)} {k}" for n in lengths for k in ("mean", "dev.", "n")],
         [
             [*key, *(text for n in lengths for text in _mean_deviation_count(found.get(n), n))]
             for key, found in rows.items()
@@ -337,10 +290,6 @@ def _mean_deviation_count(reading: Reading | None, request_ns: int) -> tuple[str
     return f"{(s.mean_ns - request_ns) / 1e3:.1f}", deviation, marked(f"{s.count}", reading)
 
 
-def _length(ns: int) -> str:
-    return f"{ns / 1e9:g} s" if ns >= 1_000_000_000 else f"{ns / 1e6:g} ms"
-
-
 def slack_rows(machines: Machines) -> Table:
     return words_and_figures(
         "Median overshoot of clock_nanosleep() at normal priority by timer slack, in us",
@@ -348,12 +297,12 @@ def slack_rows(machines: Machines) -> Table:
         ["sleep", "at 50 us", "at 1 ns", "what is left"],
         [
             [
-                *(machine.title, us(cut.request_ns)),
-                *(f"{ns / 1e3:.1f}" for ns in (cut.usual_ns, cut.least_ns)),
-                marked(f"{cut.ratio:.2f}", *cut.readings),
+                *(machine.title, us(length_ns)),
+                *(f"{each.late_ns_p50 / 1e3:.1f}" for each in cut),
+                marked(f"{cut.ratio:.2f}", *cut),
             ]
             for machine in machines
-            for cut in slack_cuts(machine)
+            for length_ns, cut in slack_cuts(machine).items()
         ],
     )
 
@@ -365,12 +314,12 @@ def growth_rows(machines: Machines) -> Table:
         ["at 100 ms us", "at 1 s us", "growth %"],
         [
             [
-                *(machine.title, f"{each.wait}()", each.policy, each.load),
-                *(f"{each.late_ns[ns] / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
-                marked(f"{each.per_request * 100:.3f}", *each.readings),
+                *(machine.title, f"{wait}()", policy, load),
+                *(f"{each[ns].late_ns_p50 / 1e3:.1f}" for ns in (100_000_000, 1_000_000_000)),
+                marked(f"{growth * 100:.3f}", *each.values()),
             ]
             for machine in machines
-            for each in growths(machine)
-            if each.per_request is not None
+            for (wait, policy, load), each in growths(machine).items()
+            if (growth := growth_of(each)) is not None
         ],
     )

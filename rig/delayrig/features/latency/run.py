@@ -24,12 +24,11 @@ from delayrig.base.paths import Paths
 from delayrig.features.latency import program_output
 from delayrig.features.latency.explain import doubt_of
 from delayrig.features.latency.host_place import ABSENT, HOST, EnergyMeter, open_host
-from delayrig.features.latency.place import Line, MissingError, Place
-from delayrig.features.latency.profile import GuestProfile, LiveProfile, measured_cpus
+from delayrig.features.latency.place import MissingError, Place
+from delayrig.features.latency.profile import Profile
 from delayrig.features.latency.result import (
     FILE_NAME,
     PAGE_NAME,
-    Audit,
     Cyclic,
     Kind,
     LatencyReport,
@@ -38,7 +37,12 @@ from delayrig.features.latency.result import (
     Series,
     write_report,
 )
-from delayrig.features.latency.series_plan import QUICK, TICKS_SPAN_NS, USUAL, Extent, programme
+from delayrig.features.latency.series_plan import (
+    TICKS_SPAN_NS,
+    Extent,
+    cyclictest_rounds,
+    programme,
+)
 from delayrig.features.latency.terminal import LatencyProgress
 from delayrig.lanes.supplies import CpuPool
 from delayrig.model.lane import LaneName
@@ -49,20 +53,14 @@ CHUNK = 20
 
 Progress is reported after each call.
 """
-GUEST_LOOPS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyRequest:
-    guests: Sequence[GuestProfile | LiveProfile]
-    all_cores: bool
-    core: int | None
-    """The core of guests to measure on; None: the first."""
+    guests: Sequence[Profile]
     host_cpus: tuple[int, ...]
     """The CPUs of this machine to measure on; empty: none."""
-    quick: bool
-    eaters: int = 1
-    """The number of eaters on each loaded CPU."""
+    extent: Extent
     jobs: int
     out: Path
     argv: Sequence[str]
@@ -91,13 +89,7 @@ async def run_latency(
 
     if request.host_cpus and HOST not in known:
         async with open_host(paths, request.host_cpus) as host:
-            found = await measure_place(
-                host,
-                quick=request.quick,
-                eaters=request.eaters,
-                progress=progress,
-                meter=EnergyMeter(),
-            )
+            found = await measure_place(host, request.extent, progress, EnergyMeter())
         keep(found)
     if guests := [profile for profile in request.guests if profile.name not in known]:
         await _measure_guests(request, guests, paths, progress, keep)
@@ -121,38 +113,26 @@ def resumed(request: LatencyRequest) -> dict[str, MachineReport]:
 
 async def _measure_guests(
     request: LatencyRequest,
-    guests: Sequence[GuestProfile | LiveProfile],
+    guests: Sequence[Profile],
     paths: Paths,
     progress: LatencyProgress,
     keep: Callable[[MachineReport], None],
 ) -> None:
     """Measures the guests, `jobs` at a time, and calls `keep` with each result."""
     # The libraries for guests are loaded only if a guest is requested.
-    from delayrig.features.latency.guest_place import open_guest, open_live_guest
+    from delayrig.features.latency.guest_place import open_guest
 
     recipes, pool = read_recipes(paths.checkout), CpuPool(request.jobs)
-
-    async def measure(profile: GuestProfile | LiveProfile) -> MachineReport:
-        cpus = measured_cpus(profile, all_cores=request.all_cores, core=request.core)
-        place: Place
-        match profile:
-            case GuestProfile():
-                place = await open_guest(profile, cpus, recipes, paths, pool, progress.preparing)
-            case LiveProfile():
-                place = await open_live_guest(profile, cpus, recipes, paths, progress.preparing)
-        return await measure_place(
-            place, quick=request.quick, eaters=request.eaters, progress=progress
-        )
-
     turns = asyncio.Semaphore(request.jobs)
 
-    async def in_turn(profile: GuestProfile | LiveProfile) -> None:
+    async def measure(profile: Profile) -> None:
         async with turns:
-            keep(await measure(profile))
+            place = await open_guest(profile, recipes, paths, pool, progress.preparing)
+            keep(await measure_place(place, request.extent, progress))
 
     async with asyncio.TaskGroup() as group:
         for profile in guests:
-            group.create_task(in_turn(profile))
+            group.create_task(measure(profile))
 
 
 def _write_pages(report: LatencyReport, out: Path) -> None:
@@ -166,72 +146,54 @@ def _write_pages(report: LatencyReport, out: Path) -> None:
 
 
 async def measure_place(
-    place: Place,
-    *,
-    quick: bool,
-    eaters: int,
-    progress: LatencyProgress,
-    meter: EnergyMeter | None = None,
+    place: Place, extent: Extent, progress: LatencyProgress, meter: EnergyMeter | None = None
 ) -> MachineReport:
     began_s = time.monotonic()
-    facts, extent = place.facts, dataclasses.replace(QUICK if quick else USUAL, eaters=eaters)
-    cpu = facts.cpus[0]
-    about, audit, ticks_line = await place.measure(_first(cpu))
+    facts, cpu = place.facts, place.facts.cpus[0]
+    about, audit, ticks_line = await place.measure(
+        [
+            Series(kind=Kind.FACTS),
+            Series(kind=Kind.AUDIT, cpu=cpu),
+            Series(kind=Kind.TICKS, cpu=cpu, request_ns=TICKS_SPAN_NS),
+        ]
+    )
     ticks = program_output.ticks_of(TICKS_SPAN_NS, ticks_line)
     timers = program_output.timers_of(about, ticks, cpu)
     asked = programme(facts, extent, low_resolution=not timers.high_resolution)
-    progress.begins(facts.name, len(asked) + len(program_output.INTERFACES) * len(_loads(place)))
+    rounds = cyclictest_rounds(facts, extent)
+    progress.begins(facts.name, len(asked) + len(rounds))
     missing = [ABSENT] if meter is not None and not meter.is_there else []
     readings = await _take(place, asked, progress, missing, meter)
-    cyclic = await _take_cyclictest(place, extent, progress, missing)
+    cyclic = await _take_cyclictest(place, rounds, progress, missing)
     if not facts.governors and facts.lane == LaneName.HOST:
         missing.append("cpufreq: this kernel offers no governors to choose from")
     if about["nice"] > 0:
         missing.append(f"figures at nice 0: this was run at nice {about['nice']}")
-    return MachineReport(
-        name=facts.name,
-        lane=facts.lane,
-        arch=facts.arch,
-        mips=facts.mips,
-        core_mips=list(facts.core_mips),
-        about=facts.about,
-        cpus=len(facts.core_mips) or len(about["cpus"]),
-        measured_cpus=list(facts.cpus),
-        kernel=about["kernel"],
-        kernel_version=about["kernel_version"],
-        cmdline=_known_words(about),
-        clocksource=about.get("clocksource", ""),
-        clockevent=about.get("clockevent", ""),
-        idle_driver=about.get("idle_driver", ""),
-        governors=list(facts.governors),
-        idle_states=list(facts.idle_states),
-        slack_ns=facts.usual_slack_ns or about["slack_ns"],
-        nice=about["nice"],
-        timers=timers,
-        audit=msgspec.convert(audit, Audit),
-        ticks=ticks,
-        readings=readings,
-        cyclictest=cyclic,
-        missing=[*missing, *_say_refusals(readings)],
-        doubt=doubt_of(readings, cyclic),
-        host_s=round(time.monotonic() - began_s, 1),
-    )
+    known = {
+        **dict.fromkeys(("clocksource", "clockevent", "idle_driver"), ""),
+        **about,
+        **dataclasses.asdict(facts),
+        "mips": facts.mips,
+        "cpus": len(facts.core_mips) or len(about["cpus"]),
+        "measured_cpus": facts.cpus,
+        "cmdline": _known_words(about.get("cmdline", "")),
+        "slack_ns": facts.usual_slack_ns or about["slack_ns"],
+        "timers": timers,
+        "audit": audit,
+        "ticks": ticks,
+        "readings": readings,
+        "cyclictest": cyclic,
+        "missing": [*missing, *_say_refusals(readings)],
+        "doubt": doubt_of([*readings, *cyclic]),
+        "host_s": round(time.monotonic() - began_s, 1),
+    }
+    return msgspec.convert(known, MachineReport)
 
 
-def _first(cpu: int) -> list[str]:
-    series = (
-        Series(kind=Kind.FACTS),
-        Series(kind=Kind.AUDIT, cpu=cpu),
-        Series(kind=Kind.TICKS, cpu=cpu, request_ns=TICKS_SPAN_NS),
-    )
-    return [each.word for each in series]
-
-
-def _known_words(about: Line) -> str:
+def _known_words(cmdline: str) -> str:
     """Returns the words of the kernel's command line about timers. Other words may be private."""
     known = "highres= nohz clocksource= tsc= isolcpus= idle= processor. intel_"
-    words = about.get("cmdline", "").split()
-    return " ".join(word for word in words if word.startswith(tuple(known.split())))
+    return " ".join(word for word in cmdline.split() if word.startswith(tuple(known.split())))
 
 
 async def _take(
@@ -245,20 +207,22 @@ async def _take(
 
     The old governor is restored at the end. If energy is measured, a chunk is one series.
     """
-    metered = meter if meter is not None and meter.is_there else None
+    size = 1 if meter is not None and meter.is_there else CHUNK
     found: list[Reading] = []
     try:
         for governor, group in itertools.groupby(asked, key=lambda series: series.governor):
             series = list(group)
-            if not await _can_set(place, governor, missing):
+            try:
+                await place.set_governor(governor)
+            except MissingError as error:
+                missing.append(str(error))
                 progress.did(len(series))
                 continue
-            size = 1 if metered else CHUNK
             for chunk in (series[at : at + size] for at in range(0, len(series), size)):
-                if metered:
-                    metered.begin()
-                lines = await place.measure([each.word for each in chunk])
-                mean_mw = metered.mean_mw() if metered else None
+                if meter is not None:
+                    meter.begin()
+                lines = await place.measure(chunk)
+                mean_mw = meter.mean_mw() if meter is not None else None
                 taken = map(program_output.reading_of, chunk, lines)
                 found += [replace(each, mean_mw=mean_mw) for each in taken]
                 progress.did(len(chunk))
@@ -267,47 +231,26 @@ async def _take(
     return found
 
 
-async def _can_set(place: Place, governor: str, missing: list[str]) -> bool:
-    try:
-        await place.set_governor(governor)
-    except MissingError as error:
-        missing.append(str(error))
-        return False
-    return True
-
-
-def _loads(place: Place) -> tuple[bool, ...]:
-    """Returns the loads under which cyclictest runs: False is idle, True is loaded.
-
-    A virtual guest's load is on core 0, so another core is measured idle only.
-    """
-    return (False,) if place.facts.in_virtual_time and place.facts.cpus[0] else (False, True)
-
-
 async def _take_cyclictest(
-    place: Place, extent: Extent, progress: LatencyProgress, missing: list[str]
+    place: Place,
+    rounds: Sequence[program_output.Round],
+    progress: LatencyProgress,
+    missing: list[str],
 ) -> list[Cyclic]:
     """Runs cyclictest with every interface; stops at a refusal, which would only repeat."""
     found = []
-    loops = _loops(place, extent)
-    steps = list(itertools.product(_loads(place), program_output.INTERFACES))
-    for taken, (loaded, interface) in enumerate(steps):
-        words = program_output.cyclictest_words(
-            interface, loops=loops[loaded], cpu=place.facts.cpus[0]
-        )
+    for taken, each in enumerate(rounds):
         try:
-            text, windows = await place.cyclictest(words, eaters=extent.eaters if loaded else 0)
+            text, windows = await place.cyclictest(each.words, eaters=each.eaters)
         except MissingError as error:
             missing.append(str(error))
-            progress.did(len(steps) - taken)
+            progress.did(len(rounds) - taken)
             break
-        read = program_output.read_cyclictest(
-            text, interface, loaded=loaded, command=" ".join([program_output.PROGRAM, *words])
-        )
+        read = program_output.read_cyclictest(text, each)
         if read.contradicts_itself:
             missing.append(_say_contradiction(read))
         else:
-            found.append(replace(read, windows=windows.count, windows_not_kept=windows.not_kept))
+            found.append(replace(read, **windows))
         progress.did(1)
     return found
 
@@ -319,18 +262,6 @@ def _say_contradiction(read: Cyclic) -> str:
         f" {read.min_ns} ns, mean {read.mean_ns} ns, most {read.max_ns} ns): on so slow a CPU its"
         " timer starts before it has read the start time, which makes latencies negative"
     )
-
-
-def _loops(place: Place, extent: Extent) -> dict[bool, int]:
-    """Returns the number of cyclictest's loops when idle and when loaded.
-
-    A loaded virtual guest executes instructions for the whole time, so it gets fewer.
-    """
-    usual = extent.periods * 3 // 2
-    mips = place.facts.mips
-    if mips is None or not place.facts.in_virtual_time:
-        return {False: usual, True: usual}
-    return {False: min(usual, GUEST_LOOPS), True: max(50, min(GUEST_LOOPS, round(100_000 / mips)))}
 
 
 def _say_refusals(readings: Sequence[Reading]) -> list[str]:

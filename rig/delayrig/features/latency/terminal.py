@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from delayrig.features.latency import explain, rows
 from delayrig.features.latency.explain import MEANING
-from delayrig.features.latency.result import LatencyReport, MachineReport, Section
+from delayrig.features.latency.result import LatencyReport, MachineReport
 from delayrig.present.console import BAR_WIDTH, LiveBar, fitted, say
 
 
@@ -70,7 +70,6 @@ def _print_sentences(machine: MachineReport, printed: set[str], console: Console
     """Prints the findings of one machine, and each meaning only the first time that it occurs."""
     early, waits = explain.early_of(machine)
     about = f"{machine.about[:1].upper()}{machine.about[1:]}." if machine.about else ""
-    high = machine.timers.high_resolution
     found = [
         explain.say_slack(machine),
         explain.say_growth(machine),
@@ -78,19 +77,10 @@ def _print_sentences(machine: MachineReport, printed: set[str], console: Console
         explain.say_periods(machine),
     ]
     lines = [about, f"{early} of {waits:,} waits ended early.", machine.timers.sentence]
-    lines += [f"{each.figures} {once(each.meaning, printed)}".rstrip() for each in found if each]
-    lines.append(explain.say_example(machine))
-    lines += [
-        explain.say_sweep(each, machine.timers.jiffy_ns, high_resolution=high)
-        for each in machine.of(Section.SWEEP)
-    ]
+    for each in filter(None, found):
+        meaning = "" if each.meaning in printed else each.meaning
+        printed.add(each.meaning)
+        lines.append(f"{each.figures} {meaning}".rstrip())
+    lines += explain.say_waits(machine)
     console.print(f"\n[bold]{escape(machine.title)}[/], kernel {escape(machine.kernel)}")
     say(console, *(f"  {line}" for line in filter(None, lines)))
-
-
-def once(meaning: str, printed: set[str]) -> str:
-    """Returns the meaning, or an empty text if it was printed before."""
-    if meaning in printed:
-        return ""
-    printed.add(meaning)
-    return meaning

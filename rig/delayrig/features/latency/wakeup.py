@@ -108,7 +108,7 @@ async def measure_wakeups(
             eaters=loops,
             count=line["count"],
             mean_ns=line["mean_ns"] - REQUEST_NS,
-            median_ns=line["quantiles_ns"][len(line["quantiles_ns"]) // 2] - REQUEST_NS,
+            median_ns=line["quantiles_ns"][50] - REQUEST_NS,
             deviation_ns=line["deviation_ns"],
         )
         for line, loops in zip(lines, (0, eaters), strict=True)
@@ -129,15 +129,13 @@ def errand_of(program: Subject, *, count: int, eaters: int) -> Errand:
 
 
 def wakeup_table(report: WakeupReport) -> FittedTable:
-    figures = ("eaters", "sleeps", "late by us, mean", "median us", "deviation us")
-    made = plain_table(("governor",), figures)
-    for reading in report.readings:
+    made = plain_table(
+        ["governor"], ["eaters", "sleeps", "late by us, mean", "median us", "deviation us"]
+    )
+    for each in report.readings:
+        late_us = (ns / NS_PER_US for ns in (each.mean_ns, each.median_ns, each.deviation_ns))
         made.add_row(
-            reading.governor,
-            str(reading.eaters),
-            str(reading.count),
-            *(f"{ns / NS_PER_US:.0f}" for ns in (reading.mean_ns, reading.median_ns)),
-            f"{reading.deviation_ns / NS_PER_US:.0f}",
+            each.governor, f"{each.eaters}", f"{each.count}", *(f"{us:.0f}" for us in late_us)
         )
     return made
 
@@ -147,11 +145,8 @@ def wakeup_chart(report: WakeupReport) -> Chart:
     with new_figure(height_in=3.5) as figure:
         axes = figure.add_subplot()
         for crowded, colour, shift in ((False, Colour.FIRST, -0.2), (True, Colour.SECOND, 0.2)):
-            means = [
-                reading.mean_ns / NS_PER_US
-                for reading in report.readings
-                if bool(reading.eaters) is crowded
-            ]
+            beside = [each for each in report.readings if bool(each.eaters) is crowded]
+            means = [each.mean_ns / NS_PER_US for each in beside]
             places = [at + shift for at in range(len(governors))]
             label = "beside CPU eaters" if crowded else "alone"
             axes.bar(places, means, width=0.36, color=colour, label=label)

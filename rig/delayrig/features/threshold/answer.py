@@ -11,11 +11,13 @@ from enum import StrEnum
 from fractions import Fraction
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.base.durations import NS_PER_S
-from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of, with_fronts
-from delayrig.features.threshold.outliers import Common, Ground, Odd, Price, common_choice
-from delayrig.features.threshold.recommend import Choice, recommend
+from delayrig.features.threshold.evidence import Evidence, Price
+from delayrig.features.threshold.figures import Cost, Standing
+from delayrig.features.threshold.outliers import Common, Odd, common_choice
+from delayrig.features.threshold.recommend import Choice, recommend, with_fronts
 from delayrig.features.threshold.recommendation_text import (
     answer_lines,
     percent,
@@ -92,21 +94,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def answer_of(evidence: Evidence) -> Answer:
     """Returns the answer. This is a pure function: the same figures give the same answer."""
-    costs = with_fronts(evidence.costs)
-    ground = Ground(
-        costs=costs,
-        sleep=evidence.sleep,
-        weights=evidence.weights,
-        realtime=evidence.realtime,
-    )
-    common = common_choice(ground)
-    names = ground.profiles
-    alone = {name: _alone(ground, name) for name in names}
+    evidence = replace(evidence, costs=with_fronts(evidence.costs))
+    common = common_choice(evidence)
+    names = evidence.profiles
+    alone = {name: _alone(evidence, name) for name in names}
     return Answer(
         recommended_us=common.choice.value_us,
-        present=_present(ground, common, alone, evidence.present_us, evidence.machines),
-        lines=answer_lines(ground, common, alone),
-        sureness=sureness_lines(evidence, common, alone, _other_choices(ground, common)),
+        present=_present(evidence, common, alone),
+        lines=answer_lines(evidence, common, alone),
+        sureness=sureness_lines(evidence, common, alone, _other_choices(evidence, common)),
         doubts=evidence.doubts,
         findings=reasoning(evidence.sleep, realtime=evidence.realtime),
         subject=evidence.subject,
@@ -114,11 +110,11 @@ def answer_of(evidence: Evidence) -> Answer:
         rounds=len(evidence.costs_by_round),
         seed=evidence.seed,
         jobs=evidence.jobs,
-        values_us=sorted({cost.value_us for cost in costs}),
+        values_us=sorted({cost.value_us for cost in evidence.costs}),
         quick_us=list(common.choice.quick),
         frugal_us=list(common.choice.frugal),
         profiles=[
-            *(_profile(ground, common, name, alone[name].value_us) for name in names),
+            *(_profile(evidence, common, name, alone[name].value_us) for name in names),
             *(
                 ProfileFacts(
                     name=name, in_set=False, recommended_us=None, common=False, sleep=facts
@@ -128,107 +124,95 @@ def answer_of(evidence: Evidence) -> Answer:
             ),
         ],
         odd=list(common.odd),
-        costs=costs,
+        costs=evidence.costs,
         host=evidence.host,
     )
 
 
-def _profile(ground: Ground, common: Common, name: str, own_us: int | None) -> ProfileFacts:
+def _profile(evidence: Evidence, common: Common, name: str, own_us: int | None) -> ProfileFacts:
     value_us = common.choice.value_us
     others = [other for other in common.profiles if other != name]
     return ProfileFacts(
         name=name,
         in_set=True,
         recommended_us=own_us,
-        weight=ground.weight([name]),
+        weight=evidence.weight([name]),
         common=name in common.profiles,
-        here=_price(ground, value_us, own_us, [name]),
-        others=_price(ground, own_us, value_us, others),
-        sleep=ground.sleep.get(name),
+        here=_price(evidence, value_us, own_us, [name]),
+        others=_price(evidence, own_us, value_us, others),
+        sleep=evidence.sleep.get(name),
     )
 
 
 def _price(
-    ground: Ground, value_us: int | None, than_us: int | None, profiles: Sequence[str]
+    evidence: Evidence, value_us: int | None, than_us: int | None, profiles: Sequence[str]
 ) -> Price | None:
     if value_us is None or than_us is None or not profiles:
         return None
-    return ground.price(value_us, than_us, profiles)
+    return evidence.price(value_us, than_us, profiles)
 
 
-def _alone(ground: Ground, profile: str) -> Choice:
-    ours = [cost for cost in ground.costs if cost.profile == profile]
-    return recommend(trials_of(ours), accurate_us=ground.accurate_us([profile]))
+def _alone(evidence: Evidence, profile: str) -> Choice:
+    ours = [cost for cost in evidence.costs if cost.profile == profile]
+    return recommend(ours, accurate_us=evidence.accurate_us([profile]))
 
 
-def _other_choices(ground: Ground, common: Common) -> dict[str, int | None]:
+def _other_choices(evidence: Evidence, common: Common) -> dict[str, int | None]:
     """Returns the results of the rule with other tolerances of time."""
-    trials = ground.trials(common.profiles)
+    costs = evidence.safe(common.profiles)
     return {
         f"{float(tolerance) * 100:g} %": recommend(
-            trials, accurate_us=common.accurate_us, time_tolerance=tolerance
+            costs, accurate_us=common.accurate_us, time_tolerance=tolerance
         ).value_us
         for tolerance in OTHER_TOLERANCES
     }
 
 
-def _present(
-    ground: Ground,
-    common: Common,
-    alone: Mapping[str, Choice],
-    value_us: int | None,
-    names: Mapping[str, str],
-) -> Present | None:
-    """Returns the judgement on the present value; `names` are the machines of each profile."""
+def _present(evidence: Evidence, common: Common, alone: Mapping[str, Choice]) -> Present | None:
+    """Returns the judgement on the present value."""
+    value_us = evidence.present_us
     if value_us is None:
         return None
-    mine = [cost for cost in ground.costs if cost.value_us == value_us]
-    for standing, fit in ((Standing.UNSAFE, Fit.UNSAFE), (Standing.DOUBT, Fit.UNKNOWN)):
-        bad = next((cost for cost in mine if cost.standing is standing), None)
-        if bad is not None:
-            return _bad(bad, fit, names)
-    best_us = common.choice.value_us
-    assert best_us is not None, "the present value is safe, so one can be recommended"
-    if best_us == value_us:
-        return _is_best(value_us, alone, names)
-    grave, decides = max(
-        (ground.price(value_us, best_us, [name]).grave, name) for name in common.profiles
-    )
-    price = ground.price(value_us, best_us, [decides])
-    fit, verdict = (Fit.YES, "fits") if grave <= 1 else (Fit.NO, "does not fit")
-    cpu_s = {
-        cost.value_us: cost.cpu_ns / NS_PER_S for cost in ground.costs if cost.profile == decides
-    }
-    words = (
-        f"{'Yes' if fit is Fit.YES else 'No'}: {us(value_us)} {verdict}."
-        f" Decided by {names.get(decides, decides)}: it takes {percent(price.time)} of time and"
-        f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
-        f" ({cpu_s[value_us]:.3f} s beside {cpu_s[best_us]:.3f} s; +2.0 % and +5.0 % are allowed)."
-    )
+    fit, decides, words = _judged(value_us, evidence, common, alone)
     return Present(value_us=value_us, fit=fit, decides=decides, words=words)
 
 
-def _bad(cost: Cost, fit: Fit, names: Mapping[str, str]) -> Present:
-    where = names.get(cost.profile, cost.profile)
-    answer = "No" if fit is Fit.UNSAFE else "Not answered"
-    what = "is unsafe" if fit is Fit.UNSAFE else "was not shown to be safe"
-    return Present(
-        value_us=cost.value_us,
-        fit=fit,
-        decides=cost.profile,
-        words=f"{answer}: {us(cost.value_us)} {what} on {where}, which decides: {cost.why}",
+def _judged(
+    value_us: int, evidence: Evidence, common: Common, alone: Mapping[str, Choice]
+) -> tuple[Fit, str, str]:
+    """Returns whether the value fits, the profile that decided, and the judgement in words."""
+    names = evidence.machines
+    mine = [cost for cost in evidence.costs if cost.value_us == value_us]
+    for standing, fit, words in (
+        (Standing.UNSAFE, Fit.UNSAFE, f"No: {us(value_us)} is unsafe"),
+        (Standing.DOUBT, Fit.UNKNOWN, f"Not answered: {us(value_us)} was not shown to be safe"),
+    ):
+        if bad := next((cost for cost in mine if cost.standing is standing), None):
+            where = names.get(bad.profile, bad.profile)
+            return fit, bad.profile, f"{words} on {where}, which decides: {bad.why}"
+    best_us = common.choice.value_us
+    assert best_us is not None, "the present value is safe, so one can be recommended"
+    if best_us == value_us:
+        others = [name for name, choice in alone.items() if choice.value_us != value_us]
+        agreeing = [name for name in alone if name not in others]
+        decides = agreeing[0] if others and agreeing else ""
+        decided = f" {names.get(decides, decides)} decides." if decides else ""
+        alike = "" if others else " Each of them alone would take it as well."
+        best = f"Yes: {us(value_us)} is the value to take on these machines.{decided}{alike}"
+        return Fit.YES, decides, best
+    grave, decides = max(
+        (evidence.price(value_us, best_us, [name]).grave, name) for name in common.profiles
     )
-
-
-def _is_best(value_us: int, alone: Mapping[str, Choice], names: Mapping[str, str]) -> Present:
-    others = [name for name, choice in alone.items() if choice.value_us != value_us]
-    agreeing = [name for name in alone if name not in others]
-    decides = agreeing[0] if others and agreeing else ""
-    decided = f" {names.get(decides, decides)} decides." if decides else ""
-    alike = "" if others else " Each of them alone would take it as well."
-    return Present(
-        value_us=value_us,
-        fit=Fit.YES,
-        decides=decides,
-        words=f"Yes: {us(value_us)} is the value to take on these machines.{decided}{alike}",
+    price = evidence.price(value_us, best_us, [decides])
+    fit, verdict = (Fit.YES, "Yes: {} fits") if grave <= 1 else (Fit.NO, "No: {} does not fit")
+    cpu_s = {
+        cost.value_us: cost.cpu_ns / NS_PER_S for cost in evidence.costs if cost.profile == decides
+    }
+    return (
+        fit,
+        decides,
+        f"{verdict.format(us(value_us))}."
+        f" Decided by {names.get(decides, decides)}: it takes {percent(price.time)} of time and"
+        f" {percent(price.cpu)} of CPU time there beside {us(best_us)}"
+        f" ({cpu_s[value_us]:.3f} s beside {cpu_s[best_us]:.3f} s; +2.0 % and +5.0 % are allowed).",
     )

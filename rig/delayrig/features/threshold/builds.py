@@ -11,8 +11,7 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,7 +122,10 @@ def check_candidates(candidates: Iterable[Candidate], option: str) -> None:
 
 def provide_own(values: Sequence[int], paths: Paths, preparing: Preparing) -> list[Candidate]:
     """Returns a program for each value, after building the missing ones."""
-    with _locked(paths.state / FOLDER) as folder:
+    folder = paths.state / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         made = folder / source_sha256(paths.checkout)[:16]
         places = {value: made / f"flashrom-{value}" for value in values}
         missing = [value for value in values if not places[value].is_file()]
@@ -148,14 +150,6 @@ def source_sha256(checkout: Path) -> str:
             [compiler.stdout, os.environ.get("CFLAGS", "")],
         ]
     )
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
 
 
 def _build(values: Sequence[int], build: Path, made: Path, paths: Paths) -> None:
@@ -212,14 +206,13 @@ def _built(command: str, value: int) -> Path:
             f" its last lines:{tail}",
             hint="run it by hand in this folder; nothing was measured",
         )
-    program = Path(lines[-1]) if lines else Path()
-    if not lines or not program.is_file():
+    last = lines[-1] if lines else ""
+    if not Path(last).is_file():
         raise BadInputError(
-            f"{BUILD} for {value} us: its last line of output,"
-            f" {lines[-1] if lines else ''!r}, names no file",
+            f"{BUILD} for {value} us: its last line of output, {last!r}, names no file",
             hint="let the command end with the path of the program: ... && echo build/flashrom",
         )
-    return program
+    return Path(last)
 
 
 def _apart(program: Path, value: int, paths: Paths) -> Path:

@@ -203,7 +203,7 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
     listed = read_machines(options.machines) if options.machines else None
     values = _check_words(options, listed)
     words = dict.fromkeys((*preset_words(options.presets), *options.guests))
-    words |= dict.fromkeys(listed.guests if listed else [])
+    words |= dict.fromkeys(each.guest for each in (listed.machine if listed else ()))
     guests = list({(guest := parse_guest(word)).name: guest for word in words}.values())
     weights = (listed.weights if listed else {}) | weights_of(options.presets, options.weights)
     lane = LaneName.HOST if options.host else LaneName.VIRTUAL

@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 import msgspec
-from msgspec.structs import replace
 
 from delayrig.features.threshold.guests import Profile, job_of, profile_of
-from delayrig.features.threshold.recommend import Trial, pareto
-from delayrig.features.threshold.sleep_facts import SleepFacts
 from delayrig.model.cell import Cell
-from delayrig.model.result import UNSAFE, CellResult, HostFacts, Verdict
+from delayrig.model.result import UNSAFE, CellResult, Verdict
 
 
 class Standing(StrEnum):
@@ -67,16 +64,15 @@ def skipped_jobs(measured: Sequence[Measured]) -> list[str]:
 def costs_of(measured: Sequence[Measured]) -> list[Cost]:
     """Returns the costs in the order of profiles, then values, without skipped jobs."""
     left_out = set(skipped_jobs(measured))
-    groups: dict[tuple[Profile, int], list[Measured]] = {}
+    groups: dict[Profile, dict[int, list[Measured]]] = {}
     for each in measured:
         if job_of(each.cell) not in left_out:
-            groups.setdefault((profile_of(each.cell), each.value_us), []).append(each)
-    profiles = list(dict.fromkeys(profile for profile, _ in groups))
+            by_value = groups.setdefault(profile_of(each.cell), {})
+            by_value.setdefault(each.value_us, []).append(each)
     return [
         _cost(value, profile, jobs)
-        for wanted in profiles
-        for (profile, value), jobs in sorted(groups.items(), key=lambda item: item[0][1])
-        if profile == wanted
+        for profile, by_value in groups.items()
+        for value, jobs in sorted(by_value.items())
     ]
 
 
@@ -107,63 +103,7 @@ def standing_of(results: Sequence[CellResult]) -> tuple[Standing, str]:
     """Returns the gravest standing of the results, and the first reason for it."""
     unsafe = [result for result in results if result.verdict in UNSAFE]
     doubtful = [result for result in results if result.verdict is not Verdict.PASS]
-    if unsafe:
-        return Standing.UNSAFE, f"{unsafe[0].verdict} in {unsafe[0].id}: {unsafe[0].reason}"
-    if doubtful:
-        return Standing.DOUBT, f"{doubtful[0].verdict} in {doubtful[0].id}: {doubtful[0].reason}"
+    for standing, found in ((Standing.UNSAFE, unsafe), (Standing.DOUBT, doubtful)):
+        if found:
+            return standing, f"{found[0].verdict} in {found[0].id}: {found[0].reason}"
     return Standing.SAFE, ""
-
-
-def trials_of(costs: Sequence[Cost]) -> list[Trial]:
-    """Returns the input of the rule: figures by value, with the profiles in their order."""
-    return [
-        Trial(
-            value_us=value,
-            safe=all(cost.standing is Standing.SAFE for cost in costs if cost.value_us == value),
-            time_ns=tuple(cost.time_ns for cost in costs if cost.value_us == value),
-            cpu_ns=tuple(cost.cpu_ns for cost in costs if cost.value_us == value),
-        )
-        for value in sorted({cost.value_us for cost in costs})
-    ]
-
-
-def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
-    """Marks the Pareto front of each profile, which has only safe values."""
-    fronts = {
-        name: pareto(
-            [
-                (cost.value_us, cost.time_ns, cost.cpu_ns)
-                for cost in costs
-                if cost.profile == name and cost.standing is Standing.SAFE
-            ]
-        )
-        for name in {cost.profile for cost in costs}
-    }
-    return [
-        replace(
-            cost, on_front=cost.standing is Standing.SAFE and cost.value_us in fronts[cost.profile]
-        )
-        for cost in costs
-    ]
-
-
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    subject: str
-    lane: str
-    seed: int
-    jobs: list[str]
-    costs: list[Cost]
-    costs_by_round: list[list[Cost]]
-    """The costs of each round by itself."""
-    sleep: dict[str, SleepFacts]
-    """The cost of sleeping by profile, including profiles without jobs."""
-    weights: dict[str, int] = {}
-    """Weights by profile, 1 by default. A profile of weight 0 counts only for safety."""
-    realtime: bool = True
-    """True if the programs request realtime priority."""
-    present_us: int | None = None
-    """The threshold that the listed machines have now, if there is such a list."""
-    machines: dict[str, str] = {}
-    """The names of the listed machines, by profile."""
-    doubts: list[str]
-    host: HostFacts

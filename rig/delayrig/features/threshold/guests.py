@@ -84,13 +84,7 @@ def parse_guest(word: str) -> Profile:
 
 
 def profile_of(cell: Cell) -> Profile:
-    return Profile(
-        lane=cell.lane,
-        icount_shift=cell.icount_shift,
-        cores=cell.cores,
-        hazards=cell.hazards,
-        arch=cell.arch,
-    )
+    return msgspec.convert(cell, Profile, from_attributes=True)
 
 
 def moved(cells: Sequence[Cell], profiles: Sequence[Profile]) -> list[Cell]:
@@ -129,19 +123,16 @@ def weights_of(presets: Iterable[str], words: Sequence[str]) -> dict[str, int]:
         parse_guest(word).name: weight for name in presets for word, weight in PRESETS[name].items()
     }
     for word in words:
-        profile, weight = _parsed(word)
-        found[profile.name] = weight
+        guest, equals, number = word.rpartition("=")
+        if not equals or not number.isdecimal() or int(number) > WEIGHT_MAX:
+            raise BadInputError(
+                f"{OPTION} {word!r}: is not GUEST=N with N up to 1000", hint=WEIGHT_HOW
+            )
+        try:
+            found[parse_guest(guest).name] = int(number)
+        except BadInputError as error:
+            raise BadInputError(f"{OPTION} {word!r}: {error.message}", hint=error.hint) from None
     return found
-
-
-def _parsed(word: str) -> tuple[Profile, int]:
-    guest, equals, number = word.rpartition("=")
-    if not equals or not number.isdecimal() or int(number) > WEIGHT_MAX:
-        raise BadInputError(f"{OPTION} {word!r}: is not GUEST=N with N up to 1000", hint=WEIGHT_HOW)
-    try:
-        return parse_guest(guest), int(number)
-    except BadInputError as error:
-        raise BadInputError(f"{OPTION} {word!r}: {error.message}", hint=error.hint) from None
 
 
 def check_weights(weights: Mapping[str, int], profiles: Sequence[str]) -> None:
@@ -161,10 +152,6 @@ class ListedMachine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """In the form of `--guest`."""
     weight: int = 1
 
-    @property
-    def profile(self) -> Profile:
-        return parse_guest(self.guest)
-
 
 class MachineList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file; `present_us` is the threshold that these machines have now."""
@@ -174,24 +161,25 @@ class MachineList(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     machine: Sequence[ListedMachine]
 
     @property
-    def guests(self) -> list[str]:
-        return [each.guest for each in self.machine]
+    def by_profile(self) -> dict[str, list[ListedMachine]]:
+        """Returns the machines of each profile, by its name."""
+        found: dict[str, list[ListedMachine]] = {}
+        for each in self.machine:
+            found.setdefault(parse_guest(each.guest).name, []).append(each)
+        return found
 
     @property
     def weights(self) -> dict[str, int]:
         """Returns the weight of each profile: the sum of its machines' weights."""
-        found: dict[str, int] = {}
-        for each in self.machine:
-            found[each.profile.name] = found.get(each.profile.name, 0) + each.weight
-        return found
+        return {name: sum(m.weight for m in found) for name, found in self.by_profile.items()}
 
     @property
     def names(self) -> dict[str, str]:
         """Returns the names of each profile's machines as one text."""
-        found: dict[str, list[str]] = {}
-        for each in self.machine:
-            found.setdefault(each.profile.name, []).append(each.name)
-        return {profile: " and ".join(names) for profile, names in found.items()}
+        return {
+            profile: " and ".join(each.name for each in found)
+            for profile, found in self.by_profile.items()
+        }
 
 
 def read_machines(path: Path) -> MachineList:

@@ -8,35 +8,13 @@ more than half of all weights. Its verdicts still count: a value that is unsafe 
 recommended.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
-from delayrig.features.threshold.figures import Cost, Standing, trials_of
-from delayrig.features.threshold.recommend import (
-    CPU_TOLERANCE,
-    TIME_TOLERANCE,
-    Choice,
-    Trial,
-    recommend,
-)
-from delayrig.features.threshold.sleep_facts import SleepFacts, accurate_everywhere_us
-
-
-class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of one value beyond another, in the profile where it is largest; may be negative."""
-
-    time: float
-    time_on: str
-    cpu: float
-    cpu_on: str
-
-    @property
-    def grave(self) -> float:
-        """Returns the cost as a multiple of what the rule allows; above 1 it is too much."""
-        return max(self.time / float(TIME_TOLERANCE), self.cpu / float(CPU_TOLERANCE))
+from delayrig.features.threshold.evidence import Evidence, Price
+from delayrig.features.threshold.recommend import Choice
 
 
 class Odd(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,102 +37,44 @@ class Common:
     accurate_us: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    costs: Sequence[Cost]
-    sleep: Mapping[str, SleepFacts]
-    weights: Mapping[str, int]
-    """Weights of profiles, 1 by default."""
-    realtime: bool
-    """True if the programs request realtime priority."""
-
-    @property
-    def profiles(self) -> list[str]:
-        return list(dict.fromkeys(cost.profile for cost in self.costs))
-
-    def weight(self, profiles: Sequence[str]) -> int:
-        return sum(self.weights.get(name, 1) for name in profiles)
-
-    def trials(self, profiles: Sequence[str]) -> list[Trial]:
-        """Returns the figures of those profiles.
-
-        A value that was unsafe or in doubt in any profile, even in one of the others, is not safe.
-        """
-        bad = {cost.value_us for cost in self.costs if cost.standing is not Standing.SAFE}
-        known = trials_of([cost for cost in self.costs if cost.profile in profiles])
-        return [replace(each, safe=each.value_us not in bad) for each in known]
-
-    def accurate_us(self, profiles: Sequence[str]) -> int | None:
-        """Returns the length from which sleeps are accurate in all of those profiles."""
-        facts = [self.sleep[name] for name in profiles if name in self.sleep]
-        return accurate_everywhere_us(facts, realtime=self.realtime)
-
-    def choose(self, profiles: Sequence[str]) -> Choice:
-        return recommend(self.trials(profiles), accurate_us=self.accurate_us(profiles))
-
-    def price(self, value_us: int, than_us: int, profiles: Sequence[str]) -> Price:
-        """Returns the cost of `value_us` beyond `than_us`, in these profiles: one or more."""
-        known = {(cost.value_us, cost.profile): cost for cost in self.costs}
-
-        def most(figure: str) -> tuple[Fraction, str]:
-            return max(
-                (
-                    _beyond(
-                        getattr(known[value_us, name], figure),
-                        getattr(known[than_us, name], figure),
-                    ),
-                    name,
-                )
-                for name in profiles
-            )
-
-        (time, time_on), (cpu, cpu_on) = most("time_ns"), most("cpu_ns")
-        return Price(time=float(time), time_on=time_on, cpu=float(cpu), cpu_on=cpu_on)
-
-
-def _beyond(figure: int, other: int) -> Fraction:
-    return Fraction(figure - other, other) if other > 0 else Fraction(figure)
-
-
-def common_choice(ground: Ground) -> Common:
-    weighty = [name for name in ground.profiles if ground.weight([name]) > 0]
-    kept, choice, left = weighty, ground.choose(weighty), []
-    while name := _oddest(ground, kept, choice, ground.weight(weighty)):
+def common_choice(evidence: Evidence) -> Common:
+    weighty = [name for name in evidence.profiles if evidence.weight([name]) > 0]
+    kept, choice, left = weighty, evidence.choose(weighty), []
+    while name := _oddest(evidence, kept, choice, evidence.weight(weighty)):
         left.append(name)
         kept = [other for other in kept if other != name]
-        choice = ground.choose(kept)
-    odd = [_odd(ground, name, kept, choice) for name in left]
+        choice = evidence.choose(kept)
     return Common(
         choice=choice,
         profiles=tuple(kept),
-        odd=tuple(each for each in odd if each is not None),
-        accurate_us=ground.accurate_us(kept),
+        odd=tuple(_odd(evidence, name, kept, choice) for name in left),
+        accurate_us=evidence.accurate_us(kept),
     )
 
 
-def _oddest(ground: Ground, kept: Sequence[str], choice: Choice, total: int) -> str:
+def _oddest(evidence: Evidence, kept: Sequence[str], choice: Choice, total: int) -> str:
     """Returns the profile that costs the others most, if that is too much; else an empty text."""
     found = []
     for name in kept:
         rest = [other for other in kept if other != name]
-        if 2 * ground.weight(rest) <= total:
+        if 2 * evidence.weight(rest) <= total:
             continue
-        without = ground.choose(rest).value_us
+        without = evidence.choose(rest).value_us
         if without is not None and choice.value_us not in (None, without):
             assert choice.value_us is not None
-            found.append((ground.price(choice.value_us, without, rest).grave, name))
+            found.append((evidence.price(choice.value_us, without, rest).grave, name))
     worst, name = max(found, default=(0.0, ""))
     return name if worst > 1 else ""
 
 
-def _odd(ground: Ground, name: str, kept: Sequence[str], choice: Choice) -> Odd | None:
-    with_it = [other for other in ground.profiles if other in (*kept, name)]
-    followed = ground.choose(with_it).value_us
-    if followed is None or choice.value_us is None:
-        return None
+def _odd(evidence: Evidence, name: str, kept: Sequence[str], choice: Choice) -> Odd:
+    with_it = [other for other in evidence.profiles if other in (*kept, name)]
+    followed = evidence.choose(with_it).value_us
+    assert followed is not None
+    assert choice.value_us is not None, "there are safe values, else no profile would be odd"
     return Odd(
         profile=name,
         followed_us=followed,
-        others=ground.price(followed, choice.value_us, kept),
-        own=ground.price(choice.value_us, followed, [name]),
+        others=evidence.price(followed, choice.value_us, kept),
+        own=evidence.price(choice.value_us, followed, [name]),
     )

@@ -151,20 +151,15 @@ def _sleep(answer: Answer) -> Table:
     lengths = (1, 100, 1000)
     rows = []
     for profile in answer.profiles:
-        if profile.sleep is None:
+        facts = profile.sleep
+        if facts is None:
             continue
-        for way in dict.fromkeys(row.way for row in profile.sleep.sleeps):
-            late = [profile.sleep.sleep(way, length) for length in lengths]
-            rows.append(
-                [
-                    *(profile.name, way),
-                    *(f"{row.late_ns_p50 / 1e3:.1f}" if row else "-" for row in late),
-                    *(
-                        f"{ns / 1e3:.1f}"
-                        for ns in (profile.sleep.yield_ns, profile.sleep.switch_ns)
-                    ),
-                ]
-            )
+        for way in dict.fromkeys(row.way for row in facts.sleeps):
+            late = [facts.sleep(way, length) for length in lengths]
+            late_ns = [row.late_ns_p50 if row else None for row in late]
+            figures_ns = (*late_ns, facts.yield_ns, facts.switch_ns)
+            shown = ("-" if ns is None else f"{ns / 1e3:.1f}" for ns in figures_ns)
+            rows.append([profile.name, way, *shown])
     return words_and_figures(
         "How late plain sleeps end in us (medians), sched_yield and a process switch",
         ["profile", "priority, slack"],

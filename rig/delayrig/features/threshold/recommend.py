@@ -20,19 +20,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec.structs import replace
+
+from delayrig.features.threshold.figures import Cost, Standing
+
 TIME_TOLERANCE = Fraction(2, 100)
 """The tolerance of a gate. The phase of polls alone changes totals by up to 1 % at 62 MIPS."""
 CPU_TOLERANCE = Fraction(5, 100)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """The figures of one value, one for each profile, always in the same order."""
-
-    value_us: int
-    safe: bool
-    time_ns: tuple[int, ...]
-    cpu_ns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,53 +34,57 @@ class Choice:
     """The result of the rule; `value_us` is None if no value was safe."""
 
     value_us: int | None
-    safe: tuple[int, ...]
     quick: tuple[int, ...]
     frugal: tuple[int, ...]
-    by_accuracy: bool
-    """True if step 4 had a choice."""
+
+    @property
+    def by_accuracy(self) -> bool:
+        """Returns True if step 4 had a choice."""
+        return len(self.frugal) > 1
 
 
 def recommend(
-    trials: Sequence[Trial], *, accurate_us: int | None, time_tolerance: Fraction = TIME_TOLERANCE
+    costs: Sequence[Cost], *, accurate_us: int | None, time_tolerance: Fraction = TIME_TOLERANCE
 ) -> Choice:
-    """Returns the recommended value. `accurate_us` is the shortest accurate sleep, if known."""
-    safe = sorted((trial for trial in trials if trial.safe), key=lambda trial: trial.value_us)
-    quick = _within(safe, time_tolerance, lambda trial: trial.time_ns)
-    frugal = _within(quick, CPU_TOLERANCE, lambda trial: trial.cpu_ns)
-    values = [trial.value_us for trial in frugal]
-    accurate = [us for us in values if accurate_us is not None and us >= accurate_us]
+    """Returns the recommended value. `accurate_us` is the shortest accurate sleep, if known.
+
+    `costs` has each value in each profile.
+    """
+    quick = _within(safe_costs(costs), time_tolerance, lambda cost: cost.time_ns)
+    frugal = _values(_within(quick, CPU_TOLERANCE, lambda cost: cost.cpu_ns))
+    accurate = [us for us in frugal if accurate_us is not None and us >= accurate_us]
     return Choice(
-        value_us=accurate[0] if accurate else max(values, default=None),
-        safe=_values(safe),
+        value_us=accurate[0] if accurate else max(frugal, default=None),
         quick=_values(quick),
-        frugal=tuple(values),
-        by_accuracy=len(values) > 1,
+        frugal=frugal,
     )
 
 
-def _values(trials: Sequence[Trial]) -> tuple[int, ...]:
-    return tuple(trial.value_us for trial in trials)
+def safe_costs(costs: Sequence[Cost]) -> list[Cost]:
+    """Returns the costs of the values that are safe in all of these profiles."""
+    bad = {cost.value_us for cost in costs if cost.standing is not Standing.SAFE}
+    return [cost for cost in costs if cost.value_us not in bad]
+
+
+def _values(costs: Sequence[Cost]) -> tuple[int, ...]:
+    return tuple(sorted({cost.value_us for cost in costs}))
 
 
 def _within(
-    trials: Sequence[Trial], tolerance: Fraction, figures: Callable[[Trial], tuple[int, ...]]
-) -> list[Trial]:
-    """Returns the trials whose ratio to the least figure is within the limit in every profile."""
-    if not trials:
-        return []
-    least = [min(column) for column in zip(*map(figures, trials), strict=True)]
-    worst = {
-        trial.value_us: max(
-            (_ratio(figure, low) for figure, low in zip(figures(trial), least, strict=True)),
-            default=Fraction(1),
-        )
-        for trial in trials
-    }
-    smallest, limit = min(worst.values()), 1 + tolerance
+    costs: Sequence[Cost], tolerance: Fraction, figure: Callable[[Cost], int]
+) -> list[Cost]:
+    """Returns the costs of values whose ratio to the least is within the limit in every profile."""
+    least: dict[str, int] = {}
+    for cost in costs:
+        least[cost.profile] = min(figure(cost), least.get(cost.profile, figure(cost)))
+    worst: dict[int, Fraction] = {}
+    for cost in costs:
+        ratio = _ratio(figure(cost), least[cost.profile])
+        worst[cost.value_us] = max(ratio, worst.get(cost.value_us, ratio))
+    smallest, limit = min(worst.values(), default=Fraction(1)), 1 + tolerance
     if smallest > limit:
         limit *= smallest
-    return [trial for trial in trials if worst[trial.value_us] <= limit]
+    return [cost for cost in costs if worst[cost.value_us] <= limit]
 
 
 def _ratio(figure: int, least: int) -> Fraction:
@@ -94,13 +92,18 @@ def _ratio(figure: int, least: int) -> Fraction:
     return Fraction(figure, least) if least > 0 else Fraction(1 if figure == 0 else figure + 1)
 
 
-def pareto(points: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Returns the Pareto-optimal values of (value, time, CPU)."""
+def with_fronts(costs: Sequence[Cost]) -> list[Cost]:
+    """Marks the Pareto front of each profile, which has only safe values."""
+    safe = [cost for cost in costs if cost.standing is Standing.SAFE]
+    beaten = [cost for cost in safe if any(_beats(other, cost) for other in safe)]
     return [
-        value
-        for value, time, cpu in points
-        if not any(
-            other_time <= time and other_cpu <= cpu and (other_time < time or other_cpu < cpu)
-            for _, other_time, other_cpu in points
-        )
+        replace(cost, on_front=cost.standing is Standing.SAFE and cost not in beaten)
+        for cost in costs
     ]
+
+
+def _beats(cost: Cost, other: Cost) -> bool:
+    """Returns True if `cost` takes less of time or CPU in that profile, and no more of either."""
+    mine, others = (cost.time_ns, cost.cpu_ns), (other.time_ns, other.cpu_ns)
+    no_more = all(left <= right for left, right in zip(mine, others, strict=True))
+    return cost.profile == other.profile and no_more and mine != others

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The recommendation in sentences. All figures come from the measured costs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from delayrig.features.threshold.figures import Cost, Evidence, Standing, trials_of
+from delayrig.features.threshold.evidence import Evidence, Price
+from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.guests import UPSTREAM_US
-from delayrig.features.threshold.outliers import Common, Ground, Odd, Price
+from delayrig.features.threshold.outliers import Common, Odd
 from delayrig.features.threshold.recommend import CPU_TOLERANCE, Choice, recommend
 
 PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 7: "a seventh"}
@@ -37,20 +39,20 @@ def build_note(value_us: int) -> str:
     return f"For flashrom 1.4 and newer{'; ' if since else ''}{since}. Only 1.4 has a Makefile."
 
 
-def answer_lines(ground: Ground, common: Common, alone: Mapping[str, Choice]) -> list[str]:
+def answer_lines(evidence: Evidence, common: Common, alone: Mapping[str, Choice]) -> list[str]:
     """Returns the recommendation, reasons, exceptions, and other choices for profiles alone."""
     choice, value = common.choice, common.choice.value_us
-    unsafe = _unsafe_lines(ground.costs)
+    unsafe = _unsafe_lines(evidence.costs)
     if value is None:
         return ["No value can be recommended: none was shown to be safe.", *unsafe]
-    costs = [cost for cost in ground.costs if cost.profile in common.profiles]
+    costs = [cost for cost in evidence.costs if cost.profile in common.profiles]
     odd = " and ".join(each.profile for each in common.odd)
     suits = f"{us(value)}, leaving out {odd}" if odd else us(value)
     lines = [
         f"{suits}: {_slowdown(costs, value)}, with {_cpu_share(costs, value)}.",
         *(_odd_line(each, value) for each in common.odd),
-        *(_compromise(ground, name, value, alone[name]) for name in common.profiles),
-        _tie(choice, common.accurate_us, realtime=ground.realtime),
+        *(_compromise(evidence, name, value, alone[name]) for name in common.profiles),
+        _tie(choice, common.accurate_us, realtime=evidence.realtime),
     ]
     others: dict[int | None, list[str]] = {}
     for name, other in alone.items():
@@ -71,12 +73,12 @@ def _odd_line(odd: Odd, value: int) -> str:
     )
 
 
-def _compromise(ground: Ground, profile: str, value: int, own: Choice) -> str:
+def _compromise(evidence: Evidence, profile: str, value: int, own: Choice) -> str:
     """Returns a sentence if a profile pays more than the rule allows, else an empty text."""
     if own.value_us in (None, value):
         return ""
     assert own.value_us is not None
-    price = ground.price(value, own.value_us, [profile])
+    price = evidence.price(value, own.value_us, [profile])
     if price.grave <= 1:
         return ""
     return (
@@ -95,10 +97,15 @@ def price_words(price: Price | None) -> tuple[str, str]:
     return (percent(price.time), percent(price.cpu)) if price else ("-", "-")
 
 
-def _slowdown(costs: Sequence[Cost], value: int) -> str:
-    worst, where = max(
-        (_ratio(cost, costs, "time_ns"), cost.profile) for cost in costs if cost.value_us == value
+def _worst(costs: Sequence[Cost], value: int, figure: str) -> tuple[float, str]:
+    """Returns the largest ratio of the value's figure to the least of a profile, and where."""
+    return max(
+        (_ratio(cost, costs, figure), cost.profile) for cost in costs if cost.value_us == value
     )
+
+
+def _slowdown(costs: Sequence[Cost], value: int) -> str:
+    worst, where = _worst(costs, value, "time_ns")
     several = len({cost.profile for cost in costs}) > 1
     if worst <= 1:
         return "the fastest in every profile" if several else "the fastest"
@@ -121,32 +128,25 @@ def _ratio(cost: Cost, costs: Sequence[Cost], figure: str) -> float:
 
 
 def _cpu_share(costs: Sequence[Cost], value: int) -> str:
-    fastest = sum(_fastest(costs, name).cpu_ns for name in {cost.profile for cost in costs})
-    ours = sum(cost.cpu_ns for cost in costs if cost.value_us == value)
-    sums: dict[int, int] = {}
-    for cost in costs:
-        if cost.standing is Standing.SAFE:
-            sums[cost.value_us] = sums.get(cost.value_us, 0) + cost.cpu_ns
-    hungriest = max(sums.items(), key=lambda item: item[1])
-    words = f"{share(ours, fastest)} of the CPU time of the fastest"
-    if hungriest[1] > ours:
-        words += f" and {share(ours, hungriest[1])} of that of {us(hungriest[0])}"
-    return words + _worst_cpu(costs, value)
-
-
-def _worst_cpu(costs: Sequence[Cost], value: int) -> str:
-    """Names the profile that pays most, which a sum hides; empty if it is within the tolerance."""
-    worst, where = max(
-        (_ratio(cost, costs, "cpu_ns"), cost.profile) for cost in costs if cost.value_us == value
-    )
-    if worst <= 1 + CPU_TOLERANCE:
-        return ""
-    return f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
-
-
-def _fastest(costs: Sequence[Cost], profile: str) -> Cost:
-    safe = [c for c in costs if c.profile == profile and c.standing is Standing.SAFE]
-    return min(safe, key=lambda cost: (cost.time_ns, cost.cpu_ns))
+    safe = [cost for cost in costs if cost.standing is Standing.SAFE]
+    fastest: dict[str, tuple[int, int]] = {}
+    sums = Counter[int]()
+    for cost in safe:
+        figures = (cost.time_ns, cost.cpu_ns)
+        fastest[cost.profile] = min(figures, fastest.get(cost.profile, figures))
+        sums[cost.value_us] += cost.cpu_ns
+    ours, least = sums[value], sum(cpu_ns for _, cpu_ns in fastest.values())
+    ((hungriest_us, most),) = sums.most_common(1)
+    words = f"{share(ours, least)} of the CPU time of the fastest"
+    if most > ours:
+        words += f" and {share(ours, most)} of that of {us(hungriest_us)}"
+    worst, where = _worst(costs, value, "cpu_ns")
+    if worst > 1 + CPU_TOLERANCE:
+        # Name the profile that pays most, which a sum hides.
+        words += (
+            f" (on {where} {percent(worst - 1)} beside the least that a safe value takes there)"
+        )
+    return words
 
 
 def share(part: int, whole: int) -> str:
@@ -218,9 +218,7 @@ def _repetition(evidence: Evidence, profiles: Sequence[str], value: int) -> str:
         only = "One round was made: nothing shows how much these figures vary."
         return exact if evidence.lane == "virtual" else only
     rounds = [
-        recommend(
-            trials_of([cost for cost in costs if cost.profile in profiles]), accurate_us=None
-        ).frugal
+        recommend([cost for cost in costs if cost.profile in profiles], accurate_us=None).frugal
         for costs in evidence.costs_by_round
     ]
     count = sum(value in frugal for frugal in rounds)

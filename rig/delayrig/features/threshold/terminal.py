@@ -85,17 +85,12 @@ def _costs(answer: Answer, profile: str) -> FittedTable:
 
 def figures(cost: Cost, answer: Answer) -> tuple[str, ...]:
     """Returns the figures in the order of NUMBERS."""
-    least = min(
-        (
-            other.time_ns
-            for other in answer.costs
-            if other.profile == cost.profile and other.standing is Standing.SAFE
-        ),
-        default=0,
-    )
+    ours = (other for other in answer.costs if other.profile == cost.profile)
+    times_ns = [other.time_ns for other in ours if other.standing is Standing.SAFE]
+    least_ns = min(times_ns, default=0)
     return (
         f"{cost.time_ns / 1e9:.3f}",
-        f"{100 * (cost.time_ns / least - 1):.2f} %" if least else "-",
+        f"{100 * (cost.time_ns / least_ns - 1):.2f} %" if least_ns else "-",
         f"{cost.cpu_ns / 1e9:.3f}",
         f"{cost.wakeups}",
         f"{cost.overshoot_ns / 1e6:.2f}",

@@ -17,7 +17,8 @@ from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.features.threshold.answer import FILE_NAME
 from delayrig.features.threshold.builds import Candidate, asks_for_priority
-from delayrig.features.threshold.figures import Evidence, Measured, costs_of, skipped_jobs
+from delayrig.features.threshold.evidence import Evidence
+from delayrig.features.threshold.figures import Measured, costs_of, skipped_jobs
 from delayrig.features.threshold.guests import MachineList, Profile, job_of, moved, profile_of
 from delayrig.features.threshold.sleep_facts import SUBJECT, SleepFacts, read_sleep_facts
 from delayrig.judge.chip import margins_ns
