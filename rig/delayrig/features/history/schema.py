@@ -9,7 +9,7 @@ history gets them when it is next used. Figures that are compared over many runs
 from typing import Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 from sqlalchemy.schema import CreateColumn
 
 from delayrig.base.errors import BadInputError
@@ -64,6 +64,10 @@ class RunRow(Base):
     exit_code: Mapped[int]
     results_sha256: Mapped[str | None]
     """The digest of the document; null if an older rig kept the run."""
+    cells: Mapped[list["CellRow"]] = relationship(
+        order_by="CellRow.position", viewonly=True, lazy="raise"
+    )
+    gate: Mapped["GateRunRow | None"] = relationship(viewonly=True, lazy="joined")
 
 
 class CellRow(Base):
@@ -141,6 +145,9 @@ class GateRunRow(Base):
     gate: Mapped[int] = mapped_column(sa.Integer, sa.ForeignKey("rig_gate.id", ondelete=CASCADE))
     side: Mapped[str]
     round: Mapped[int] = mapped_column(sa.Integer)
+    outcome: Mapped[str] = column_property(
+        sa.select(GateRow.outcome).where(GateRow.id == gate).scalar_subquery()
+    )
 
 
 def revision_of(connection: sa.Connection) -> str:
