@@ -28,37 +28,27 @@ NOTABLE_MAX = 1000
 """The largest number of cells if only notable ones are listed; unexpected ones come first."""
 
 
-def cells_section(sources: Sources) -> Section:
-    listed = all_cells(sources)
-    described = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
-    return _section(sources, listed, described[:DETAILS_MAX], len(listed), Markup(""))
+def cells_section(sources: Sources, index: Markup | None = None, *, part: int = 1) -> Section:
+    """Returns the section of all cells.
 
-
-def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
-    """Returns the first NOTABLE_MAX / `part` cells that did not simply pass, and links to all."""
-    listed = all_cells(sources)
-    notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
-    shown = notable[: NOTABLE_MAX // part]
-    return _section(sources, shown, shown[: DETAILS_MAX // part], len(listed), index)
-
-
-def _section(
-    sources: Sources,
-    listed: Sequence[CellOfRun],
-    described: Sequence[CellOfRun],
-    cells: int,
-    index: Markup,
-) -> Section:
-    caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
+    With an index of all cells, it lists the first NOTABLE_MAX / `part` that did not simply pass.
+    """
+    listed = everything = all_cells(sources)
+    if index is not None:
+        notable = [each for each in everything if is_notable(each[1])]
+        listed = sorted(notable, key=lambda each: rank(each[1]))[: NOTABLE_MAX // part]
+    few = len(listed) <= DETAILS_MAX
+    described = [each for each in listed if few or is_notable(each[1])][: DETAILS_MAX // part]
+    caption = "Cells that did not just pass" if len(listed) < len(everything) else "All cells"
     anchors = {labels.cell_anchor(run, cell) for run, cell in described}
     body = rendered(
         labels.TEMPLATES,
         "cells.html",
         table=cells_table(sources, caption, listed, anchors),
-        unlisted=cells - len(listed),
+        unlisted=len(everything) - len(listed),
         index=index,
         described=list(_descriptions(described)),
-        left_out=cells - len(described),
+        left_out=len(everything) - len(described),
     )
     return Section(key="cells", title="Cells", body=body)
 

@@ -63,7 +63,7 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     )
     if decision.groups:
         body += table_html(_faults(decision.groups))
-    body += Markup("").join(draw_cell(run, cell).html for run, cell in worst_cells(sources))
+    body += Markup("").join(draw_cell(run, cell) for run, cell in worst_cells(sources))
     compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
     if compared:
         body += _chart(decision, compared)
@@ -90,7 +90,7 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     what = f"{fault.what} (accepted: {group.known})" if group.known else fault.what
     css, _ = CHANGES[fault.change]
     return [
-        Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
+        labels.badge(css, WORDS[fault.change]),
         labels.with_line_below(what, cell),
         labels.call_stack(fault.where),
         rounded(fault.asked_ns) if fault.asked_ns else "-",
@@ -218,9 +218,8 @@ def _row(cell: GateCell) -> list[str | Markup]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
     css, _ = OUTCOMES[cell.outcome]
-    outcome = Markup('<span class="badge {}">{}</span>').format(css, cell.outcome)
     return [
-        *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
+        *(_name(cell), labels.badge(css, cell.outcome), cell.baseline or "-", cell.candidate),
         seconds(time.baseline_ns) if time else "-",
         seconds(time.candidate_ns) if time else "-",
         _change(time) if time else "-",

@@ -2,7 +2,7 @@
 """Names of cells, verdicts and figures on a page."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from markupsafe import Markup
@@ -11,9 +11,13 @@ from delayrig.features.report.source import RunSource
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import CLASSES
-from delayrig.present.pages.page import anchor
+from delayrig.present.pages.page import anchor, render_page
 
 TEMPLATES = Path(__file__).parent / "templates"
+STYLE, SCRIPT = (
+    (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
+)
+report_page = partial(render_page, style=STYLE, script=SCRIPT)
 CALM = "none"
 HOST_SPEED = "this machine"
 
@@ -25,10 +29,7 @@ def subject_of(cell: CellResult) -> str:
 
 @cache
 def _labelled(name: str, arch: str) -> str:
-    try:
-        return labelled(name, Arch(arch))
-    except ValueError:
-        return f"{name} {arch}"
+    return labelled(name, Arch(arch))
 
 
 def speed_of(cell: CellResult) -> str:
@@ -50,9 +51,9 @@ def hazards_of(cell: CellResult) -> str:
     return "+".join(cell.hazards) or CALM
 
 
-def badge(verdict: Verdict, text: str = "") -> Markup:
-    """Returns a verdict as a word in its colour."""
-    return Markup('<span class="badge {}">{}</span>').format(CLASSES[verdict], text or verdict)
+def badge(css: str, text: str) -> Markup:
+    """Returns a word in the colour of the CSS class."""
+    return Markup('<span class="badge {}">{}</span>').format(css, text)
 
 
 def verdict_html(cell: CellResult) -> Markup:
@@ -69,7 +70,9 @@ def expectation_note(verdict: Verdict, expected: bool) -> str:
 @cache
 def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
     note = expectation_note(verdict, expected)
-    return badge(verdict) + (Markup(' <span class="soft">{}</span>').format(note) if note else "")
+    return badge(CLASSES[verdict], verdict) + (
+        Markup(' <span class="soft">{}</span>').format(note) if note else ""
+    )
 
 
 def cell_anchor(run: RunSource, cell: CellResult) -> str:

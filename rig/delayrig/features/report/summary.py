@@ -18,7 +18,7 @@ from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
-from delayrig.present.notable import GRAVITY, rank
+from delayrig.present.notable import CLASSES, GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
 from delayrig.present.results import finding_lines, remarks
 
@@ -71,9 +71,7 @@ def _made_of(run: RunSource) -> Markup:
 
 
 def _lead(code: ExitCode, text: str) -> Markup:
-    return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
-        *WORDS[code], text
-    )
+    return Markup('<p class="answer">{} {}</p>').format(badge(*WORDS[code]), text)
 
 
 def _decision(gate: GateSource) -> Markup:
@@ -94,7 +92,7 @@ def _run(run: RunSource) -> Markup:
     notes = _notes(run)
     lead = _lead(run.report.code, label + run.report.lines[0])
     found = Counter(cell.verdict for cell in run.results.cells)
-    badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
+    badges = (badge(CLASSES[each], f"{found[each]} {each}") for each in GRAVITY if found[each])
     if run.results.run.interrupted:
         notes.append("The run was interrupted: some cells of its plan are missing.")
     return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)

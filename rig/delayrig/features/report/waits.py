@@ -191,5 +191,4 @@ def _margin(wait: WaitMargin) -> str | Markup:
     text = rounded(wait.margin_ns)
     if wait.requested_ns:
         text += f" ({100 * wait.margin_ns / wait.requested_ns:+.1f} %)"
-    css = "bad" if wait.short else "good"
-    return Markup('<span class="badge {}">{}</span>').format(css, text)
+    return labels.badge("bad" if wait.short else "good", text)
