@@ -12,11 +12,11 @@ from markupsafe import Markup
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError
 from delayrig.features.report.cells import all_cells
-from delayrig.features.report.facts import CellFacts, WaitMargin, job_of, phases_of, read_judged
+from delayrig.features.report.facts import CellFacts, WaitMargin, job_of, read_judged
 from delayrig.features.report.labels import cell_link, verdict_html
 from delayrig.features.report.source import CellOfRun, RunSource, Sources, told_by_events
+from delayrig.judge.waste import Watched, phases_of
 from delayrig.model.cell import Role
-from delayrig.model.events import Event
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import rank
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, new_figure
@@ -135,7 +135,7 @@ def _title(run: RunSource, cell: CellResult) -> str:
 def _chart(run: RunSource, cell: CellResult) -> tuple[Chart, Table]:
     watched = read_judged(run.folder_of(cell), cell)
     timeline = timeline_of(watched.events, watched.delays)
-    phases = _phases(watched.events, cell)
+    phases = _phases(watched)
     worst = worst_waits(run.drawable[cell.id])
     chart = Chart(
         title=f"Timeline of {_title(run, cell)}",
@@ -185,11 +185,11 @@ class _Phase:
     end_ns: int
 
 
-def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
-    job = job_of(events)
+def _phases(watched: Watched) -> list[_Phase]:
+    job = job_of(watched.events)
     if job is None:
         return []
-    changes = phases_of(events, job, cell.job)
+    changes = phases_of(watched, job[0])
     ends = [*(at for at, _ in changes[1:]), job[1]]
     return [
         _Phase(name=name, start_ns=start, end_ns=end)

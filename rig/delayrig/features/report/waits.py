@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.features.report import labels
-from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
+from delayrig.features.report.facts import CellFacts, WaitMargin
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
+from delayrig.judge.waste import CallSiteWaste, OperationWaste, summed, waste_together
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
@@ -121,11 +121,7 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
 
 
 def _silences(label: str, run: RunSource) -> Table:
-    alike: dict[tuple[str, str, str, str], list[Silence]] = defaultdict(list)
-    for cell, facts in _measured(run):
-        for each in facts.silences:
-            alike[labels.subject_of(cell), each.phase, each.after, each.before].append(each)
-    sums = [(subject, sum_of_silences(found)) for (subject, *_), found in alike.items()]
+    sums = summed(each for _, facts in _measured(run) for each in facts.silences)
     return _largest(
         f"{label}silences of 1 ms and more on the bus while the part was ready: fixed waits, and"
         " what the subject computed",
@@ -133,14 +129,14 @@ def _silences(label: str, run: RunSource) -> Table:
         ["times", "total", "each", "most"],
         [
             (
-                subject,
+                each.subject,
                 [
                     *(each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
                     *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
-                    rounded(each.most_ns),
+                    rounded(each.total_ns_max),
                 ],
             )
-            for subject, each in sorted(sums, key=lambda pair: -pair[1].total_ns)
+            for each in sorted(sums, key=lambda each: -each.total_ns)
         ],
     )
 
