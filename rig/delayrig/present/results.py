@@ -10,7 +10,7 @@ from rich.markup import escape
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again, counted, one_line
 from delayrig.judge.judge import describe
-from delayrig.model.cell import WATCHING, Role
+from delayrig.model.cell import WATCHING
 from delayrig.model.evidence import Evidence
 from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
@@ -47,7 +47,9 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
     shown = _shown(results.cells)
     console.print(cell_table(shown))
     for cell in shown:
-        if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
+        # `remarks()` counts the canaries and controls with their expected verdicts.
+        is_counted = cell.role in WATCHING and cell.is_expected
+        if not (cell.verdict is Verdict.PASS or cell.not_provided or is_counted):
             _print_findings(cell, console)
     if len(shown) < len(results.cells):
         console.print(f"\n{counted(len(results.cells) - len(shown), 'cell')} not shown here.")
@@ -66,11 +68,6 @@ def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
     if len(cells) <= TABLE_MAX:
         return cells
     return sorted(filter(is_notable, cells), key=rank)[:NOTABLE_MAX]
-
-
-def _is_working_canary(cell: CellResult) -> bool:
-    """Returns True for a canary or control with its expected verdict. `remarks` counts these."""
-    return Role(cell.role) in WATCHING and cell.is_expected
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
@@ -156,7 +153,7 @@ def expectation(cell: CellResult) -> str:
 def remarks(results: Results) -> list[str]:
     """Returns remarks on canaries and controls, and on the lock of the archive."""
     found = []
-    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    watching = results.watching
     if len({cell.role for cell in watching}) < len(WATCHING):
         found.append(UNWATCHED)
     elif all(cell.is_expected for cell in watching):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Facts of a cell's events for a report, computed once and small enough to be kept."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -49,11 +49,6 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def total_ns(self) -> int:
         return sum(msgspec.structs.astuple(self))
-
-
-def sum_of(splits: Iterable[Split]) -> Split:
-    columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
-    return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True):

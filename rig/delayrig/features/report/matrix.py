@@ -11,7 +11,6 @@ from markupsafe import Markup
 from delayrig.base.text import counted
 from delayrig.features.report import labels
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
 from delayrig.present.notable import CLASSES, GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, rendered, table_html
@@ -31,7 +30,7 @@ ROWS_MAX = 200
 
 def matrix_section(sources: Sources) -> Section:
     body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if run.results.measured)]
-    watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
+    watched = [table_html(_watching(run)) for run in sources.runs if run.results.watching]
     if watched:
         heading = Markup('<h3 id="watching" tabindex="-1">How the rig put itself to the test</h3>')
         body += [heading, *watched]
@@ -112,13 +111,9 @@ def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]
     ]
 
 
-def _watchers(run: RunSource) -> list[CellResult]:
-    return [cell for cell in run.results.cells if cell.role in (Role.CANARY, Role.CONTROL)]
-
-
 def _watching(run: RunSource) -> Table:
     label = f"{run.label}: canaries" if run.label else "Canaries"
-    watchers = _watchers(run)
+    watchers = run.results.watching
     shown = sorted(watchers, key=lambda cell: cell.is_expected)[:WATCHERS_MAX]
     left_out = len(watchers) - len(shown)
     more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""

@@ -102,7 +102,7 @@ def findings_section(sources: Sources) -> Section:
     """Returns measured cells other than passed and skipped, unexpected verdicts, and contrasts."""
     pairs = all_cells(sources)
     found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
-    watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]
+    watching = [cell for run in sources.runs for cell in run.results.watching]
     contrasts = [contrast for run in sources.runs for contrast in run.results.contrasts]
     contrasts.sort(key=lambda contrast: contrast.verdict is ContrastVerdict.SEEN)
     shown = [_finding(run, cell) for run, cell in found[:FINDINGS_MAX]]

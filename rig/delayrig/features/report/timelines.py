@@ -259,7 +259,7 @@ def _draw(
     for at, track in enumerate(rows):
         _, colour, marker = LINES[track]
         if marker:
-            moments = _thinned([i.at_ns for i in timeline.instants if i.track is track], window)
+            moments = _thinned([i.start_ns for i in timeline.instants if i.track is track], window)
             seconds = [_s(moment, origin_ns) for moment in moments]
             axes.plot(seconds, [at] * len(moments), marker, ms=5, color=colour, mew=0)
             continue

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from delayrig.base.durations import NS_PER_US
-from delayrig.present.trace.timeline import Instant, Span, Timeline, Track
+from delayrig.present.trace.timeline import Span, Timeline, Track
 
 PROCESS = 1
 
@@ -52,11 +52,11 @@ def _span(span: Span, start_ns: int) -> dict[str, Any]:
     }
 
 
-def _instant(instant: Instant, start_ns: int) -> dict[str, Any]:
-    at_us = (instant.at_ns - start_ns) / NS_PER_US
+def _instant(instant: Span, start_ns: int) -> dict[str, Any]:
+    at_us = (instant.start_ns - start_ns) / NS_PER_US
     return {"ph": "i", "s": "t", **_place(instant), "ts": at_us, "args": instant.facts}
 
 
-def _place(event: Span | Instant) -> dict[str, Any]:
+def _place(event: Span) -> dict[str, Any]:
     track = event.track
     return {"name": event.name, "cat": track.value, "pid": PROCESS, "tid": _thread(track)}

@@ -72,7 +72,7 @@ def _level(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
 
 def _pulses(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
     """Returns a signal of type `event`, which has no value and so no initial one."""
-    times_ns = [i.at_ns - timeline.start_ns for i in timeline.instants if i.track is track]
+    times_ns = [i.start_ns - timeline.start_ns for i in timeline.instants if i.track is track]
     changes = [(at, "1") for at in times_ns]
     return _Signal(name=name, code=code, kind="event", bits=1, idle="", changes=changes)
 
