@@ -44,7 +44,9 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
 
     Of more than TABLE_MAX cells it prints only the most notable.
     """
-    shown = _shown(results.cells)
+    shown = results.cells
+    if len(shown) > TABLE_MAX:
+        shown = sorted(filter(is_notable, shown), key=rank)[:NOTABLE_MAX]
     console.print(cell_table(shown))
     for cell in shown:
         # `remarks()` counts the canaries and controls with their expected verdicts.
@@ -62,12 +64,6 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
         console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
-
-
-def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
-    if len(cells) <= TABLE_MAX:
-        return cells
-    return sorted(filter(is_notable, cells), key=rank)[:NOTABLE_MAX]
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
@@ -101,6 +97,7 @@ def cell_table(cells: Sequence[CellResult]) -> FittedTable:
         least=TIMES[2:],
     )
     for cell in cells:
+        times_ns = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
         table.add_row(
             escape(subject_name(cell)),
             _speeds(cell.guest.mips) or cell.lane,
@@ -109,7 +106,7 @@ def cell_table(cells: Sequence[CellResult]) -> FittedTable:
             f"{cell.chip} {cell.corner}",
             cell.job,
             f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
-            *_times(cell),
+            *(seconds(ns if cell.time_ns.total else None) for ns in times_ns),
         )
     return table
 
@@ -197,13 +194,6 @@ def answer(results: Results, code: ExitCode) -> str:
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
     is_missing = code is ExitCode.UNSAFE and len(short) == len(expected)
     return f"{MISSING if is_missing else ANSWERS.get(code, IN_DOUBT)}. {counts}."
-
-
-def _times(cell: CellResult) -> list[str]:
-    if cell.time_ns.total == 0:
-        return ["-"] * len(TIMES)
-    numbers = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
-    return [f"{number / 1e9:.3f}" for number in numbers]
 
 
 def _speeds(mips: list[float]) -> str:

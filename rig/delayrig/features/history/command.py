@@ -33,7 +33,7 @@ LANES = [name.value for name in LaneName]
 
 
 def _wanted(subject: str, plan: str, lane: str | None, since: str) -> Choice:
-    since = _moment(since, "--since")
+    since = since and moment(since, dt.datetime.now(dt.UTC), option="--since")
     return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
 
 
@@ -197,7 +197,7 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
     store = opened_history(url)
     if before:
-        old = Choice(before=_moment(before, "--before"))
+        old = Choice(before=moment(before, dt.datetime.now(dt.UTC), option="--before"))
         numbers = tuple(entry.run.id for entry in store.summaries(old))
     if numbers:
         store.forget(numbers)
@@ -249,7 +249,3 @@ def _points(store: "History", wanted: Choice) -> "list[Point]":
             hint="`rig/rig history list` names the subjects",
         )
     return points
-
-
-def _moment(text: str, option: str) -> str:
-    return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""

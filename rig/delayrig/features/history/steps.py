@@ -308,6 +308,7 @@ def _step(
     both = before.cells.keys() & after.cells.keys() & common
     pairs = [(before.cells[name], after.cells[name]) for name in both]
     cells = [CellStep(cell=name, before_ns=was[name], after_ns=now[name]) for name in changed]
+    known = all(cell.inputs_sha256 is not None for pair in pairs for cell in pair)
     return Step(
         run=after.run.id,
         previous=before.run.id,
@@ -317,18 +318,12 @@ def _step(
         program=after.program,
         previous_program=before.program,
         same_program=all(b.subject_sha256 == a.subject_sha256 for b, a in pairs),
-        same_inputs=_same_inputs(pairs),
+        same_inputs=all(b.inputs_sha256 == a.inputs_sha256 for b, a in pairs) if known else None,
         before_ns=sum(was[name] for name in common),
         after_ns=sum(now[name] for name in common),
         p=p,
         cells=sorted(cells, key=lambda cell: -abs(cell.pct)),
     )
-
-
-def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
-    if any(cell.inputs_sha256 is None for pair in pairs for cell in pair):
-        return None
-    return all(before.inputs_sha256 == after.inputs_sha256 for before, after in pairs)
 
 
 def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:

@@ -64,7 +64,12 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     if decision.groups:
         body += table_html(_faults(decision.groups))
     body += Markup("").join(draw_cell(run, cell) for run, cell in worst_cells(sources))
-    compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
+    # A bar of `0.0 %` says nothing.
+    compared = [
+        cell
+        for cell in decision.cells
+        if any(i.outcome is not Outcome.PASS or abs(i.pct) >= SHOWN_PCT_MIN for i in cell.excess)
+    ]
     if compared:
         body += _chart(decision, compared)
     body += table_html(_cells(decision.cells))
@@ -115,11 +120,6 @@ def worst_cells(sources: Sources) -> list[CellOfRun]:
         for cell in run.results.cells
         if cell.place == place and cell.id in run.drawable
     ]
-
-
-def _is_change(item: Excess) -> bool:
-    """Returns True if a bar would show the change; a bar of `0.0 %` says nothing."""
-    return item.outcome is not Outcome.PASS or abs(item.pct) >= SHOWN_PCT_MIN
 
 
 def _sides(decision: Decision) -> str:
@@ -218,8 +218,10 @@ def _row(cell: GateCell) -> list[str | Markup]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
     css, _ = OUTCOMES[cell.outcome]
+    passed = cell.outcome is Outcome.PASS
     return [
-        *(_name(cell), labels.badge(css, cell.outcome), cell.baseline or "-", cell.candidate),
+        cell.id if passed else labels.with_line_below(cell.id, cell.why),
+        *(labels.badge(css, cell.outcome), cell.baseline or "-", cell.candidate),
         seconds(time.baseline_ns) if time else "-",
         seconds(time.candidate_ns) if time else "-",
         _change(time) if time else "-",
@@ -232,13 +234,6 @@ def _change(item: Excess) -> str:
     if item.low_pct == item.high_pct:
         return f"{item.pct:+.2f} %"
     return f"{item.pct:+.2f} % ({item.low_pct:+.2f} to {item.high_pct:+.2f})"
-
-
-def _name(cell: GateCell) -> str | Markup:
-    """Returns the cell's name, with the reason of its outcome below it unless it passed."""
-    if cell.outcome is Outcome.PASS:
-        return cell.id
-    return labels.with_line_below(cell.id, cell.why)
 
 
 def differences_section(sources: Sources) -> Section:
@@ -308,14 +303,12 @@ def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
 
 def coverage_section(sources: Sources) -> Section | None:
     """Returns the section on tested waits; None if the page has no gate."""
-    body = Markup("").join(map(_gate_html, sources.gates))
+    body = Markup("")
+    for gate in sources.gates:
+        before = baseline_rounds(gate.path, gate.decision.baseline.stored)
+        after = rounds_of(gate.path, CANDIDATE)
+        body += coverage_html(find_gate_coverage(before, after, find_paths()))
     return Section(key="coverage", title="Waits that were tested", body=body) if body else None
-
-
-def _gate_html(gate: GateSource) -> Markup:
-    before = baseline_rounds(gate.path, gate.decision.baseline.stored)
-    found = find_gate_coverage(before, rounds_of(gate.path, CANDIDATE), find_paths())
-    return coverage_html(found)
 
 
 def coverage_html(found: RunCoverage) -> Markup:

@@ -182,19 +182,14 @@ def environment_section(sources: Sources) -> Section:
         " says whether two runs are the same. Below each cell stands the command that runs it"
         " again.",
     )
-    body += Markup("").join(_inputs(run) for run in sources.runs)
+    for run in sources.runs:
+        title = f"{run.label}: {run.path.name}" if run.label else run.path.name or "The run"
+        again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
+        facts = map(Markup("<div><dt>{0[0]}</dt><dd>{0[1]}</dd></div>").format, _facts(run))
+        body += Markup("<h3>{}</h3><pre>{}</pre><dl>{}</dl>").format(
+            title, again, Markup("").join(facts)
+        )
     return Section(key="environment", title="Environment", body=body)
-
-
-def _inputs(run: RunSource) -> Markup:
-    again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
-    facts = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, value)
-        for name, value in _facts(run)
-    )
-    title = f"{run.label}: {run.path.name}" if run.label else run.path.name or "The run"
-    heading = Markup("<h3>{}</h3>").format(title)
-    return heading + Markup("<pre>{}</pre><dl>{}</dl>").format(again, facts)
 
 
 def _without_out(argv: list[str]) -> list[str]:

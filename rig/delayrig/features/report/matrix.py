@@ -67,8 +67,14 @@ def _matrix(run: RunSource) -> Markup:
 
 
 def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
-    """Returns a row for each set of hazards, and one for all sets without a row of their own."""
-    shown = _shown(rows)
+    """Returns a row for each set of hazards, the empty set first.
+
+    If there are too many, the gravest have a row, and all others have one together.
+    """
+    chosen = list(rows)
+    if len(chosen) > ROWS_MAX:
+        chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
+    shown = sorted(chosen[:ROWS_MAX], key=lambda each: (each != labels.CALM, each))
     rest = [hazards for hazards in rows if hazards not in shown]
     named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
     if rest:
@@ -84,14 +90,6 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
         }
         for name, hazards, slots in named
     ]
-
-
-def _shown(rows: dict[str, Slots]) -> list[str]:
-    """Returns the sets of hazards with a row, the empty set first; of too many, the gravest."""
-    chosen = list(rows)
-    if len(chosen) > ROWS_MAX:
-        chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
-    return sorted(chosen[:ROWS_MAX], key=lambda each: (each != labels.CALM, each))
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:

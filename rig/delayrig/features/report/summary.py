@@ -3,7 +3,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -182,15 +181,15 @@ def _more(item: Excess) -> str:
 def _good(decision: Decision) -> str:
     cells = [cell for cell in decision.cells if cell.outcome is Outcome.PASS]
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
-    found = [item for cell in measured for item in cell.excess]
-    figures = list(dict.fromkeys(item.figure for item in found))
-    changes = [_change(name, [i for i in found if i.figure == name]) for name in figures]
-    return ", ".join([f"nothing is too short in {counted(len(measured), 'cell')}", *changes])
-
-
-def _change(figure: str, found: Sequence[Excess]) -> str:
-    before = sum(item.baseline_ns for item in found)
-    return f"{figure} {100 * sum(item.more_ns for item in found) / before:+.1f} %"
+    words = [f"nothing is too short in {counted(len(measured), 'cell')}"]
+    items: dict[str, list[Excess]] = {}
+    for item in (item for cell in measured for item in cell.excess):
+        items.setdefault(item.figure, []).append(item)
+    for figure, found in items.items():
+        before_ns = sum(item.baseline_ns for item in found)
+        change_pct = 100 * sum(item.more_ns for item in found) / before_ns
+        words.append(f"{figure} {change_pct:+.1f} %")
+    return ", ".join(words)
 
 
 def _doubt(decision: Decision) -> str:

@@ -88,7 +88,11 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     if any(total.rounds_ns for group in groups for total in group.totals):
         body += paragraph(ROUNDS)
     for group in groups:
-        body += _chart(group).html(caption=_scope(group), table=_table(group))
+        cells = counted(len(group.places), "cell")
+        scope = f"The {cells} that all of these passed"
+        if len(group.totals) == 1:
+            scope = f"{group.totals[0].name}: the {cells} that it passed"
+        body += _chart(group).html(caption=scope, table=_table(group))
     charted = {total.name for group in groups for total in group.totals}
     missing = [name for name in timed if name not in charted]
     if missing:
@@ -107,7 +111,8 @@ def totals_picture(sources: Sources) -> Chart | None:
 
 def _chart(group: Group) -> Chart:
     totals = group.totals
-    return Chart(title=group.title, description=_in_words(totals), figure=_figure(totals))
+    words = "; ".join(map(_in_words, totals))
+    return Chart(title=group.title, description=words, figure=_figure(totals))
 
 
 def _groups(timed: "Timed") -> list[Group]:
@@ -192,13 +197,6 @@ def _split(run: RunSource, cell: CellResult) -> Split:
     )
 
 
-def _scope(group: Group) -> str:
-    cells = counted(len(group.places), "cell")
-    if len(group.totals) == 1:
-        return f"{group.totals[0].name}: the {cells} that it passed"
-    return f"The {cells} that all of these passed"
-
-
 def _figure(totals: Sequence[Total]) -> "Figure":
     with new_figure(height_in=1.15 + 0.42 * len(totals)) as figure:
         time, cpu = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1])
@@ -235,20 +233,16 @@ def _figure(totals: Sequence[Total]) -> "Figure":
     return figure
 
 
-def _in_words(totals: Sequence[Total]) -> str:
-    return "; ".join(
+def _in_words(total: Total) -> str:
+    words = (
         f"{total.name}: {rounded(total.split.total_ns)}, of that chip busy"
         f" {rounded(total.split.busy_ns)}, CPU time {rounded(total.user_ns + total.sys_ns)}"
-        + _reach(total)
-        for total in totals
     )
-
-
-def _reach(total: Total) -> str:
     if not total.rounds_ns:
-        return ""
+        return words
     least, most = min(total.rounds_ns), max(total.rounds_ns)
-    return f", {rounded(least)} to {rounded(most)} in {counted(len(total.rounds_ns), 'round')}"
+    rounds = counted(len(total.rounds_ns), "round")
+    return f"{words}, {rounded(least)} to {rounded(most)} in {rounds}"
 
 
 def _table(group: Group) -> Table:
