@@ -23,7 +23,7 @@ from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.phases import PHASES, TimeSplit
-from delayrig.model.platform import Arch
+from delayrig.model.platform import Arch, labelled
 
 SCHEMA = 1
 FILE_NAME = "results.json"
@@ -194,6 +194,11 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     def place(self) -> str:
         """Returns its place, which it shares with cells of other subjects."""
         return place_of(self.id)
+
+    @property
+    def subject_label(self) -> str:
+        """Returns the subject's name, with its architecture if that is not the usual one."""
+        return labelled(self.subject.name, Arch(self.guest.arch))
 
     @property
     def total_cpu_ns(self) -> int:

@@ -12,7 +12,6 @@ from delayrig.base.text import again, counted, one_line
 from delayrig.judge.judge import describe
 from delayrig.model.cell import WATCHING
 from delayrig.model.evidence import Evidence
-from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.present.console import FittedTable, plain_table, seconds
 from delayrig.present.notable import STYLES, is_notable, rank
@@ -134,7 +133,7 @@ def contrast_table(results: Results) -> FittedTable:
 
 def subject_name(cell: CellResult) -> str:
     """Returns the name of the cell's subject, and the cell's role if it is no measurement."""
-    name = labelled(cell.subject.name, Arch(cell.guest.arch))
+    name = cell.subject_label
     return name if cell.role == "measure" else f"{name} ({cell.role})"
 
 

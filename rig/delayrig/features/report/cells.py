@@ -63,22 +63,18 @@ def _descriptions(pairs: Sequence[CellOfRun]) -> Iterator[dict[str, object]]:
             "marks": labels.marks_of(cell),
             "reason": cell.reason,
             "evidence": [evidence_line(item) for item in cell.evidence],
-            "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
+            "facts": list(_facts(cell, run.spread.get(cell.id))),
             "again": again(cell.rerun),
         }
 
 
-def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
-    if spread is None:
-        return
-    found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
-    yield "rounds", f"{found}; round {spread.shown} is shown"
-    if spread.total_ns:
+def _facts(cell: CellResult, spread: Spread | None) -> Iterator[tuple[str, str]]:
+    if spread:
+        found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
+        yield "rounds", f"{found}; round {spread.shown} is shown"
+    if spread and spread.total_ns:
         least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
         yield "total time where it passed", f"{seconds(least)} to {seconds(most)} s"
-
-
-def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     name = f"{subject_name(cell)} {cell.subject.version}".strip()
     yield "subject", f"{name} (its library)" if cell.subject.library else name
     yield "part", f"{cell.chip} {cell.corner}, {cell.job} of {cell.region_bytes // 1024} KiB"
@@ -123,7 +119,7 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
     hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
     verdicts = {cell.verdict for cell in cells}
     choices = {
-        "subject": list(dict.fromkeys(map(labels.subject_of, cells))),
+        "subject": list(dict.fromkeys(cell.subject_label for cell in cells)),
         "verdict": [verdict for verdict in Verdict if verdict in verdicts],
         "hazards": ["none", *hazards] if hazards else [],
     }
@@ -136,7 +132,7 @@ def _row(run: RunSource, cell: CellResult, linked: Collection[str], *, several: 
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in linked else f' id="{key}">{name}'
     label = f"<td>{escape(run.label)}</td>" if several else ""
-    marks = _marks(labels.subject_of(cell), cell.verdict, tuple(cell.hazards))
+    marks = _marks(cell.subject_label, cell.verdict, tuple(cell.hazards))
     return (
         f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
         f"<td>{labels.verdict_html(cell)}</td>{_figures(cell)}</tr>"

@@ -183,7 +183,7 @@ def environment_section(sources: Sources) -> Section:
         " again.",
     )
     for run in sources.runs:
-        title = f"{run.label}: {run.path.name}" if run.label else run.path.name or "The run"
+        title = run.named(run.path.name) or "The run"
         again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
         facts = map(Markup("<div><dt>{0[0]}</dt><dd>{0[1]}</dd></div>").format, _facts(run))
         body += Markup("<h3>{}</h3><pre>{}</pre><dl>{}</dl>").format(

@@ -28,7 +28,6 @@ from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Busy
 from delayrig.model.phases import overshoots
-from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult
 from delayrig.subjects.profiles.profile import find_profile
 
@@ -153,13 +152,12 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
         else []
     )
     delays = observe_calls_of(watched.delays, events) if watched.delays else []
-    subject = labelled(result.subject.name, Arch(result.guest.arch))
     busy = [(each.start_ns, each.until_ns) for each in of_kind(events, Busy)]
     late = [(each.ready_ns, each.noticed_ns) for each in overshoots(events)]
     return CellFacts(
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
-        silences=summed(_silences(watched, subject, Cover([*busy, *late]))),
+        silences=summed(_silences(watched, result.subject_label, Cover([*busy, *late]))),
         waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
     )
 
@@ -232,27 +230,22 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
     ]
 
 
-def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
-    return [
-        _margin(kind, [wait for wait in waits if wait.kind == kind])
-        for kind in dict.fromkeys(wait.kind for wait in waits)
-    ]
-
-
-def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
-    judged = [wait for wait in waits if wait.is_judged]
-    worst = min(judged, key=_certain_margin_ns, default=None)
-    return WaitMargin(
-        kind=kind,
-        witness=waits[0].witness,
-        count=len(waits),
-        judged=len(judged),
-        short=sum(wait.is_short for wait in waits),
-        requested_ns=worst.requested_ns if worst else None,
-        actual_ns=(worst.shortest_ns, worst.longest_ns) if worst else None,
-        margin_ns=_certain_margin_ns(worst) if worst else None,
-        opened_ns=worst.opened_ns if worst else None,
-    )
+def _margins(waits: Sequence[ObservedWait]) -> Iterator[WaitMargin]:
+    for kind in dict.fromkeys(wait.kind for wait in waits):
+        alike = [wait for wait in waits if wait.kind == kind]
+        judged = [wait for wait in alike if wait.is_judged]
+        worst = min(judged, key=_certain_margin_ns, default=None)
+        yield WaitMargin(
+            kind=kind,
+            witness=alike[0].witness,
+            count=len(alike),
+            judged=len(judged),
+            short=sum(wait.is_short for wait in alike),
+            requested_ns=worst.requested_ns if worst else None,
+            actual_ns=(worst.shortest_ns, worst.longest_ns) if worst else None,
+            margin_ns=_certain_margin_ns(worst) if worst else None,
+            opened_ns=worst.opened_ns if worst else None,
+        )
 
 
 def _certain_margin_ns(wait: ObservedWait) -> int:

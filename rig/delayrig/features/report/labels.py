@@ -8,7 +8,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from delayrig.features.report.source import RunSource
-from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import CLASSES
 from delayrig.present.pages.page import anchor, render_page
@@ -22,25 +21,9 @@ CALM = "none"
 HOST_SPEED = "this machine"
 
 
-def subject_of(cell: CellResult) -> str:
-    """Returns the subject's name, with its architecture if that is not the usual one."""
-    return _labelled(cell.subject.name, cell.guest.arch)
-
-
-@cache
-def _labelled(name: str, arch: str) -> str:
-    return labelled(name, Arch(arch))
-
-
 def speed_of(cell: CellResult) -> str:
     """Returns the speeds of the cores in MIPS, or `HOST_SPEED` for a cell of the host lane."""
-    return _speed(tuple(cell.guest.mips))
-
-
-@cache
-def _speed(mips: tuple[float, ...]) -> str:
-    speeds = dict.fromkeys(f"{round(each)}" for each in mips)
-    return "/".join(speeds) or HOST_SPEED
+    return "/".join(dict.fromkeys(f"{round(each)}" for each in cell.guest.mips)) or HOST_SPEED
 
 
 def speed_rank(speed: str) -> float:
@@ -95,7 +78,7 @@ def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
 
 def marks_of(cell: CellResult) -> dict[str, str]:
     """Returns the values that the page's filters compare."""
-    return marks_for(subject_of(cell), cell.verdict, cell.hazards)
+    return marks_for(cell.subject_label, cell.verdict, cell.hazards)
 
 
 def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:

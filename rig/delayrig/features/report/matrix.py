@@ -46,7 +46,7 @@ def _matrix(run: RunSource) -> Markup:
     cells = run.results.measured
     found: dict[str, dict[str, Slots]] = {}
     for cell in cells:
-        row = found.setdefault(labels.subject_of(cell), {}).setdefault(labels.hazards_of(cell), {})
+        row = found.setdefault(cell.subject_label, {}).setdefault(labels.hazards_of(cell), {})
         row.setdefault((labels.speed_of(cell), cell.guest.cores), []).append(cell)
     slots = {slot for rows in found.values() for row in rows.values() for slot in row}
     columns = sorted(slots, key=lambda slot: (labels.speed_rank(slot[0]), *slot))

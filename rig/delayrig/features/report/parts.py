@@ -20,7 +20,6 @@ from delayrig.features.report.labels import (
     report_page,
     speed_of,
     speed_rank,
-    subject_of,
 )
 from delayrig.features.report.source import CellOfRun, Sources
 from delayrig.present.notable import is_notable
@@ -82,14 +81,14 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
 def _in_order(sources: Sources) -> list[CellOfRun]:
     """Returns the cells in an order that keeps those of a number in the verdict table together."""
     listed = all_cells(sources)
-    subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
+    subjects = list(dict.fromkeys(cell.subject_label for _, cell in listed))
     runs = {id(run): at for at, run in enumerate(sources.runs)}
 
     def place(each: CellOfRun) -> tuple[int, int, bool, str, float, int]:
         run, cell = each
         hazards = hazards_of(cell)
         speed = speed_rank(speed_of(cell))
-        subject = subjects[subject_of(cell)]
+        subject = subjects.index(cell.subject_label)
         return runs[id(run)], subject, hazards != CALM, hazards, speed, cell.guest.cores
 
     return sorted(listed, key=place)
@@ -111,7 +110,7 @@ def _part(sources: Sources, page: str, number: int, cells: Sequence[CellOfRun], 
         content=content,
         cells=len(cells),
         notable=sum(is_notable(cell) for _, cell in cells),
-        subjects=_reach(subject_of(cell) for _, cell in cells),
+        subjects=_reach(cell.subject_label for _, cell in cells),
         hazards=_reach(hazards_of(cell) for _, cell in cells),
     )
 

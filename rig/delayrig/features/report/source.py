@@ -62,6 +62,10 @@ class RunSource:
     spread: dict[str, Spread] = field(default_factory=dict)
     """Differences between rounds by cell, if the run has several rounds."""
 
+    def named(self, text: str) -> str:
+        """Returns the text with the run's label before it, if there is one."""
+        return f"{self.label}: {text}" if self.label else text
+
     @property
     def report(self) -> Report:
         return report_of_run(self.results)

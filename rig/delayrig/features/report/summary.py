@@ -87,9 +87,8 @@ def _notes(run: RunSource) -> list[str]:
 
 
 def _run(run: RunSource) -> Markup:
-    label = f"{run.label}: " if run.label else ""
     notes = _notes(run)
-    lead = _lead(run.report.code, label + run.report.lines[0])
+    lead = _lead(run.report.code, run.named(run.report.lines[0]))
     found = Counter(cell.verdict for cell in run.results.cells)
     badges = (badge(CLASSES[each], f"{found[each]} {each}") for each in GRAVITY if found[each])
     if run.results.run.interrupted:

@@ -128,17 +128,13 @@ def timeline_picture(sources: Sources, patterns: Sequence[str]) -> Chart:
     return chart
 
 
-def _title(run: RunSource, cell: CellResult) -> str:
-    return f"{run.label}: {cell.id}" if run.label else cell.id
-
-
 def _chart(run: RunSource, cell: CellResult) -> tuple[Chart, Table]:
     watched = read_judged(run.folder_of(cell), cell)
     timeline = timeline_of(watched.events, watched.delays)
     phases = _phases(watched)
     worst = worst_waits(run.drawable[cell.id])
     chart = Chart(
-        title=f"Timeline of {_title(run, cell)}",
+        title=f"Timeline of {run.named(cell.id)}",
         description=_in_words(timeline, phases, worst[:1]),
         figure=_figure(timeline, phases, worst),
     )
@@ -146,12 +142,15 @@ def _chart(run: RunSource, cell: CellResult) -> tuple[Chart, Table]:
 
 
 def draw_cell(run: RunSource, cell: CellResult) -> Markup:
-    folder, title = run.folder_of(cell), _title(run, cell)
     made, table = _chart(run, cell)
     chart = made.html(caption=CAPTION, table=table)
-    where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
+    where = shlex.join(["rig/rig", "trace", str(run.folder_of(cell)), "-o", "cell.json"])
     return Markup("<h3>{}</h3><p>{} {}. Every event: <code>{}</code></p>{}").format(
-        title, verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
+        run.named(cell.id),
+        verdict_html(cell),
+        cell_link(run, cell, "About this cell"),
+        where,
+        chart,
     )
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from delayrig.base.durations import rounded
 from delayrig.base.text import counted
 from delayrig.features.report.facts import Split
-from delayrig.features.report.labels import cell_link, subject_of
+from delayrig.features.report.labels import cell_link
 from delayrig.features.report.source import CellOfRun, RunSource, Sources
 from delayrig.judge.waste import summed
 from delayrig.model.result import CellResult, Verdict
@@ -139,8 +139,7 @@ def _timed(sources: Sources) -> Timed:
     for run in sources.runs:
         for cell in run.results.measured:
             if cell.time_ns.total:
-                name = f"{run.label}: {subject_of(cell)}" if run.label else subject_of(cell)
-                found.setdefault(name, {})[cell.place] = (run, cell)
+                found.setdefault(run.named(cell.subject_label), {})[cell.place] = (run, cell)
     return found
 
 

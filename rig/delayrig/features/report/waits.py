@@ -42,9 +42,8 @@ def waiting_section(sources: Sources) -> Section:
     body = paragraph(WAITING) if sources.has_events else paragraph(_why_not(sources))
     for run in sources.runs if sources.has_events else ():
         together = waste_together(facts.waste for _, facts in _measured(run))
-        label = f"{run.label}: " if run.label else ""
-        body += table_html(_operations(label, together.operations))
-        for made in (_call_sites(label, together.call_sites), _silences(label, run)):
+        body += table_html(_operations(run, together.operations))
+        for made in (_call_sites(run, together.call_sites), _silences(run)):
             if made.rows:
                 body += table_html(made)
     return Section(key="waiting", title="Waited for nothing", body=body)
@@ -82,9 +81,9 @@ def _largest(
     return words_and_figures(caption + more, ["subject", *words], figures, shown)
 
 
-def _operations(label: str, rows: Iterable[OperationWaste]) -> Table:
+def _operations(run: RunSource, rows: Iterable[OperationWaste]) -> Table:
     return _largest(
-        f"{label}from the part being ready to the next command, by operation",
+        run.named("from the part being ready to the next command, by operation"),
         ["phase", "operation"],
         ["times", "busy", "for nothing", "each", "most"],
         [
@@ -101,9 +100,9 @@ def _operations(label: str, rows: Iterable[OperationWaste]) -> Table:
     )
 
 
-def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
+def _call_sites(run: RunSource, rows: Iterable[CallSiteWaste]) -> Table:
     return _largest(
-        f"{label}by who asked for the delay",
+        run.named("by who asked for the delay"),
         ["phase", "asked for at"],
         ["times", "asked", "took", "for nothing", "most"],
         [
@@ -120,11 +119,13 @@ def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
     )
 
 
-def _silences(label: str, run: RunSource) -> Table:
+def _silences(run: RunSource) -> Table:
     sums = summed(each for _, facts in _measured(run) for each in facts.silences)
     return _largest(
-        f"{label}silences of 1 ms and more on the bus while the part was ready: fixed waits, and"
-        " what the subject computed",
+        run.named(
+            "silences of 1 ms and more on the bus while the part was ready: fixed waits, and what"
+            " the subject computed"
+        ),
         ["phase", "between"],
         ["times", "total", "each", "most"],
         [
@@ -144,12 +145,10 @@ def _silences(label: str, run: RunSource) -> Table:
 def _margins(sources: Sources) -> Table:
     groups: dict[tuple[str, str, Witness], list[Found]] = defaultdict(list)
     for run in sources.runs:
-        label = f"{run.label}: " if run.label else ""
         for cell, facts in _measured(run):
+            name = run.named(cell.subject_label)
             for wait in facts.waits:
-                groups[label + labels.subject_of(cell), wait.kind, wait.witness].append(
-                    (run, cell, wait)
-                )
+                groups[name, wait.kind, wait.witness].append((run, cell, wait))
     rows = sorted(groups.items(), key=lambda group: min(map(_margin_of, group[1])))
     return Table(
         caption="The worst margin of each class of waits, all cells together",
@@ -177,7 +176,7 @@ def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> R
             worst.took or "-",
             _margin(worst),
         ],
-        marks={"subject": labels.subject_of(cell)},
+        marks={"subject": cell.subject_label},
     )
 
 
