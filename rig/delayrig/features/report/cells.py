@@ -2,7 +2,6 @@
 """The section of cells: a table, its filters, and each cell with its reasons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
 
 from markupsafe import Markup, escape
 
@@ -132,7 +131,7 @@ def _row(run: RunSource, cell: CellResult, linked: Collection[str], *, several: 
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in linked else f' id="{key}">{name}'
     label = f"<td>{escape(run.label)}</td>" if several else ""
-    marks = _marks(cell.subject_label, cell.verdict, tuple(cell.hazards))
+    marks = "".join(f' data-{k}="{escape(value)}"' for k, value in labels.marks_of(cell).items())
     return (
         f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
         f"<td>{labels.verdict_html(cell)}</td>{_figures(cell)}</tr>"
@@ -143,10 +142,3 @@ def _figures(cell: CellResult) -> str:
     total_ns = cell.time_ns.total
     known = (total_ns, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
     return "".join(f'<td class="n">{seconds(ns if total_ns else None)}</td>' for ns in known)
-
-
-@cache
-def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
-    """Returns the attributes for the filters, cached because many cells share them."""
-    marks = labels.marks_for(subject, verdict, hazards)
-    return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names of cells, verdicts and figures on a page."""
 
-from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -78,8 +77,5 @@ def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
 
 def marks_of(cell: CellResult) -> dict[str, str]:
     """Returns the values that the page's filters compare."""
-    return marks_for(cell.subject_label, cell.verdict, cell.hazards)
-
-
-def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
-    return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
+    hazards = " ".join(cell.hazards) or CALM
+    return {"subject": cell.subject_label, "verdict": cell.verdict, "hazards": hazards}
