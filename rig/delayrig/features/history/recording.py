@@ -11,13 +11,7 @@ import click
 from delayrig.base.errors import RigError
 from delayrig.cli.command import gathered
 from delayrig.cli.verbosity import make_console
-from delayrig.features.history.address import (
-    OPTION,
-    VARIABLE,
-    Address,
-    find_address,
-    without_passwords,
-)
+from delayrig.features.history.address import VARIABLE, Address, find_address, without_passwords
 from delayrig.model.result import Results
 from delayrig.present.console import say
 
@@ -51,9 +45,7 @@ history_options = gathered(
 
 def own_words() -> list[str]:
     """Returns the command line without passwords."""
-    words = sys.argv[1:]
-    has_url = any(word.partition("=")[0] == OPTION for word in words)
-    return without_passwords(words) if has_url else words
+    return without_passwords(sys.argv[1:])
 
 
 def record(address: Address | None, out: Path, results: Results | None = None) -> None:

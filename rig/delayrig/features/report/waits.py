@@ -70,14 +70,11 @@ def _measured(run: RunSource) -> Iterator[tuple[CellResult, CellFacts]]:
 
 
 def _largest(
-    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[tuple[str, Values]]
+    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[Values]
 ) -> Table:
-    """Returns a table of the first rows, each with its subject."""
+    """Returns a table of the first rows, each of which begins with its subject."""
     more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
-    shown = [
-        Row(values=[subject, *values], marks={"subject": subject})
-        for subject, values in rows[:ROWS_MAX]
-    ]
+    shown = [Row(values=row, marks={"subject": row[0]}) for row in rows[:ROWS_MAX]]
     return words_and_figures(caption + more, ["subject", *words], figures, shown)
 
 
@@ -87,14 +84,11 @@ def _operations(run: RunSource, rows: Iterable[OperationWaste]) -> Table:
         ["phase", "operation"],
         ["times", "busy", "for nothing", "each", "most"],
         [
-            (
-                row.subject,
-                [
-                    *(row.phase, row.operation, f"{row.count:,}"),
-                    *(rounded(row.busy_ns), rounded(row.waste_ns)),
-                    *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
-                ],
-            )
+            [
+                *(row.subject, row.phase, row.operation, f"{row.count:,}"),
+                *(rounded(row.busy_ns), rounded(row.waste_ns)),
+                *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
+            ]
             for row in rows
         ],
     )
@@ -106,14 +100,11 @@ def _call_sites(run: RunSource, rows: Iterable[CallSiteWaste]) -> Table:
         ["phase", "asked for at"],
         ["times", "asked", "took", "for nothing", "most"],
         [
-            (
-                row.subject,
-                [
-                    *(row.phase, labels.call_stack(row.call_site), f"{row.count:,}"),
-                    *(rounded(row.requested_ns), rounded(row.actual_ns)),
-                    *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
-                ],
-            )
+            [
+                *(row.subject, row.phase, labels.call_stack(row.call_site), f"{row.count:,}"),
+                *(rounded(row.requested_ns), rounded(row.actual_ns)),
+                *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
+            ]
             for row in rows
         ],
     )
@@ -129,14 +120,11 @@ def _silences(run: RunSource) -> Table:
         ["phase", "between"],
         ["times", "total", "each", "most"],
         [
-            (
-                each.subject,
-                [
-                    *(each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
-                    *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
-                    rounded(each.total_ns_max),
-                ],
-            )
+            [
+                *(each.subject, each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
+                *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
+                rounded(each.total_ns_max),
+            ]
             for each in sorted(sums, key=lambda each: -each.total_ns)
         ],
     )
