@@ -23,7 +23,7 @@ from delayrig.features.history.address import (
     moment,
     without_passwords,
 )
-from delayrig.features.history.recording import HistoryOptions, record_gate, record_run
+from delayrig.features.history.recording import HistoryOptions, record
 from delayrig.features.history.store import History, explained
 from delayrig.features.history.table import TableFormat, table_of, write_table
 from delayrig.model.result import Results, write_results
@@ -32,6 +32,7 @@ from msgspec import json as msgspec_json
 from pyarrow import csv, parquet
 from sqlalchemy.exc import OperationalError
 
+from tests.rig.builders import MS
 from tests.rig.history_builders import address_of, finished, history_of, make_run
 from tests.rig.postgres_server import PASSWORD, Server
 from tests.rig.running import answer_of, refusal_of, rig, run_python
@@ -101,6 +102,9 @@ def test_plot_has_each_run_and_its_svg_is_xml(url: str, tmp_path: Path) -> None:
     history_of(url, *(make_run(n, {"a": n + 1}) for n in range(3)))
     output = rig("history", "plot", "bundled", "--history", url).output
     assert [output.count(f" 0.00{n} ") for n in (2, 3)] == [1, 1]
+    (series,) = json.loads(answer_of("history", "plot", "bundled", "--json", "--history", url))
+    found = [(point["run"], point["total_ns"]) for point in series["points"]]
+    assert found == [(1, MS), (2, 2 * MS), (3, 3 * MS)]
     svg = tmp_path / "plot.svg"
     answer_of("history", "plot", "bundled", "--svg", svg, "--history", url)
     assert ET.fromstring(svg.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
@@ -131,7 +135,7 @@ def test_forget_takes_numbers_or_a_date(url: str) -> None:
     refusal_of("history", "forget", "--history", url)
     output = rig("history", "forget", "--before", "2026-01-04", "--history", url).output
     assert "2 runs removed" in output
-    assert [e.run.id for e in History(address_of(url)).entries(Choice())] == [4]
+    assert [run.id for run in History(address_of(url)).runs(Choice())] == [4]
 
 
 @pytest.mark.parametrize("form", TableFormat)
@@ -143,7 +147,7 @@ def test_exported_table_is_read_unchanged(
     runs = [make_run(3, {"a": 1}), make_run(4, {"a": 2})]
     decision = decide([runs[0]], [runs[1]])
     store.add([finished(runs[0], side="baseline"), finished(runs[1], side="candidate")], decision)
-    table = table_of(store.entries(Choice()))
+    table = table_of(store.runs(Choice()))
     file = tmp_path / f"table.{form}"
     write_table(table, form, file)
     if form is TableFormat.PARQUET:
@@ -240,7 +244,7 @@ def test_errors_of_a_server_do_not_contain_the_password(postgres: Server) -> Non
     wrong = postgres.tcp_url(name).replace(PASSWORD, "wr0ng")
     for url, says in ((wrong, "user and password"), (postgres.tcp_url("none"), "createdb")):
         with pytest.raises(BadInputError) as raised:
-            History(address_of(url)).entries(Choice())
+            History(address_of(url)).runs(Choice())
         assert says in raised.value.hint
         assert "wr0ng" not in raised.value.message + raised.value.hint
 
@@ -280,7 +284,7 @@ def test_message_of_a_database_has_the_hint_that_fits(message: str, says: str) -
 
 def kept(address: Address, out: Path, capfd: pytest.CaptureFixture[str]) -> str:
     """Records a run in that history, which must never raise; returns the message."""
-    record_run(address, out, make_run(1, {"a": 1}), ExitCode.PASS)
+    record(address, out, make_run(1, {"a": 1}))
     return capfd.readouterr().err
 
 
@@ -288,9 +292,9 @@ def test_run_and_gate_are_recorded_with_a_message(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert "history: 1 in" in kept(address_of(url), tmp_path, capfd)
-    record_gate(address_of(url), keep_gate(tmp_path / "gate"))
+    record(address_of(url), keep_gate(tmp_path / "gate"))
     assert "history: 2, 3 in" in capfd.readouterr().err
-    record_run(None, tmp_path, make_run(2, {"a": 1}), ExitCode.PASS)
+    record(None, tmp_path, make_run(2, {"a": 1}))
     assert capfd.readouterr().err == ""
 
 
@@ -319,16 +323,15 @@ def test_folder_in_place_of_the_file_is_a_warning(
 KEEP = """
 import sys
 from pathlib import Path
-from delayrig.base.errors import ExitCode
-from delayrig.features.history.recording import record_run
+from delayrig.features.history.recording import record
 from delayrig.features.history.address import Choice
 from delayrig.features.history.store import History
 from tests.rig.history_builders import address_of, make_run
 address = address_of(sys.argv[1])
 for number in range(int(sys.argv[2])):
     times = {f"cell-{n}": 1 for n in range(100)}
-    record_run(address, Path("out"), make_run(number, times), ExitCode.PASS)
-print(*(entry.run.id for entry in History(address).entries(Choice())))
+    record(address, Path("out"), make_run(number, times))
+print(*(run.id for run in History(address).runs(Choice())))
 """
 
 
@@ -368,7 +371,7 @@ def test_read_only_postgresql_is_a_warning(
     with postgres.connect() as connection:
         connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     assert "is read-only" in kept(address_of(postgres.url(name)), tmp_path, capfd)
-    assert len(History(address_of(postgres.url(name))).entries(Choice())) == 1
+    assert len(History(address_of(postgres.url(name))).runs(Choice())) == 1
 
 
 def assert_some_of_12_are_recorded(done: subprocess.CompletedProcess[str]) -> int:
@@ -396,7 +399,7 @@ def test_file_size_limit_is_a_warning_and_loses_no_recorded_run(url: str) -> Non
     limit = shutil.which("prlimit")
     assert limit is not None
     done = limited([limit, "--fsize=300000"], url, 12)
-    assert len(History(address_of(url)).entries(Choice())) == assert_some_of_12_are_recorded(done)
+    assert len(History(address_of(url)).runs(Choice())) == assert_some_of_12_are_recorded(done)
 
 
 def test_clean_finds_the_history_that_it_does_not_remove(tmp_path: Path) -> None:

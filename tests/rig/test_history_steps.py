@@ -36,7 +36,7 @@ OTHER_KERNEL = {**DIGESTS, "kernel": "0" * 64}
 def points_in(tmp_path: Path, *runs: Results) -> list[Point]:
     """Stores the runs in a history; returns the points of subject `bundled`."""
     store = history_of(f"sqlite:///{tmp_path / 'history.sqlite'}", *runs)
-    return points_of(store.entries(Choice()), "bundled")
+    return points_of(store.runs(Choice()), "bundled")
 
 
 def steps_of(tmp_path: Path, *runs: Results) -> Found:
@@ -166,7 +166,6 @@ def test_step_far_above_the_noise_is_found() -> None:
     (found,) = change_points(values)
     assert found.at == 15
     assert found.p < 0.01
-    assert (found.before, found.after) == pytest.approx((10, 11), abs=0.1)
 
 
 def test_two_steps_are_found_in_order() -> None:

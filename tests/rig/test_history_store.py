@@ -46,10 +46,10 @@ def python(code: str, *words: str) -> subprocess.Popen[str]:
 def test_stored_run_is_loaded_unchanged(history_url: str) -> None:
     runs = [make_run(number, {"a": 1, "b": 2}) for number in (1, 2)]
     store = history_of(history_url, *runs)
-    assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
+    assert [run.id for run in store.runs(ALL)] == [1, 2]
     assert [store.load(number) for number in (1, 2)] == runs
-    (entry,) = store.entries(Choice(numbers=(2,)))
-    assert [(cell.cell, cell.total_ns) for cell in entry.cells] == [
+    (found,) = store.runs(Choice(numbers=(2,)))
+    assert [(cell.cell, cell.total_ns) for cell in found.cells] == [
         (cell.id, cell.time_ns.total) for cell in runs[1].cells
     ]
 
@@ -59,7 +59,7 @@ def test_run_that_is_added_again_is_not_stored_twice(history_url: str) -> None:
     store = history_of(history_url, run)
     again = store.add([finished(run)])
     assert (again.numbers, again.is_new) == ([1], False)
-    assert len(store.entries(ALL)) == 1
+    assert len(store.runs(ALL)) == 1
 
 
 def test_gate_is_stored_with_its_sides(history_url: str) -> None:
@@ -69,8 +69,8 @@ def test_gate_is_stored_with_its_sides(history_url: str) -> None:
     runs = [finished(before, side="baseline"), finished(after, side="candidate")]
     assert store.add(runs, decision).is_new
     assert not store.add(runs, decision).is_new
-    entries = store.entries(ALL)
-    assert [(e.gate.gate, e.gate.side, e.outcome) for e in entries if e.gate] == [
+    gates = [run.gate for run in store.runs(ALL)]
+    assert [(gate.gate, gate.side, gate.outcome) for gate in gates if gate] == [
         (1, "baseline", "doubt"),
         (1, "candidate", "doubt"),
     ]
@@ -104,7 +104,7 @@ def test_forgotten_run_leaves_nothing_and_its_number_is_not_reused(history_url: 
     store = history_of(history_url, *runs)
     with pytest.raises(BadInputError, match="has no run 9"):
         store.forget([1, 9])
-    assert len(store.entries(ALL)) == 3
+    assert len(store.runs(ALL)) == 3
     store.forget([3])
     assert store.add([finished(runs[2])]).numbers == [4]
     engine = open_engine(address_of(history_url), write=False)
@@ -124,7 +124,7 @@ def test_choice_filters_by_each_of_its_fields(history_url: str) -> None:
     )
 
     def numbers(choice: Choice) -> list[int]:
-        return [entry.run.id for entry in store.entries(choice)]
+        return [run.id for run in store.runs(choice)]
 
     assert numbers(Choice(subject="bundled")) == [1, 2, 4]
     assert numbers(Choice(plan="other")) == [2]
@@ -136,7 +136,7 @@ def test_choice_filters_by_each_of_its_fields(history_url: str) -> None:
 
 def test_reading_before_the_first_run_finds_nothing_and_creates_nothing(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "history.sqlite"
-    assert History(address_of(f"sqlite:///{file}")).entries(ALL) == []
+    assert History(address_of(f"sqlite:///{file}")).runs(ALL) == []
     assert not file.parent.exists()
 
 
@@ -167,15 +167,15 @@ def test_concurrent_writers_of_a_new_history_lose_nothing(history_url: str, boun
     numbers = sorted(int(line) for output, _ in ends for line in output.split())
     assert len(set(numbers)) == many * RUNS_EACH
     store = history_of(history_url)
-    assert [e.run.id for e in sorted(store.entries(ALL), key=lambda e: e.run.id)] == numbers
+    assert sorted(run.id for run in store.runs(ALL)) == numbers
     for number in numbers:
         assert_whole(store, number)
 
 
 def assert_whole(store: History, number: int) -> None:
-    (entry,) = store.entries(Choice(numbers=(number,)))
-    assert [cell.cell for cell in entry.cells] == [cell.id for cell in store.load(number).cells]
-    assert len(entry.cells) == entry.run.cells_planned
+    (run,) = store.runs(Choice(numbers=(number,)))
+    assert [cell.cell for cell in run.cells] == [cell.id for cell in store.load(number).cells]
+    assert len(run.cells) == run.cells_planned
 
 
 DIE_AT_A_CELL = """
@@ -200,7 +200,7 @@ def test_writer_that_is_killed_within_a_run_loses_only_that_run(history_url: str
     _, output = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode == -signal.SIGKILL, output
     store = history_of(history_url)
-    assert [entry.run.id for entry in store.entries(ALL)] == [1]
+    assert [run.id for run in store.runs(ALL)] == [1]
     added = store.add([finished(make_run(3, {"a": 1}))])
     for number in (1, *added.numbers):
         assert_whole(store, number)
@@ -233,7 +233,7 @@ def test_writers_that_are_killed_lose_no_stored_run(history_url: str, bound: Bou
             writer.kill()
         kept += [int(line) for line in writer.communicate(timeout=LIMIT_S)[0].split()]
     store = history_of(history_url)
-    there = {entry.run.id for entry in store.entries(ALL)}
+    there = {run.id for run in store.runs(ALL)}
     assert set(kept) <= there
     # A killed writer may have stored a last run without printing its number.
     assert len(there) <= len(kept) + kills
@@ -277,14 +277,14 @@ def make_old_history(url: str) -> None:
 def test_history_of_the_first_revision_is_upgraded_with_its_runs(history_url: str) -> None:
     make_old_history(history_url)
     store = History(address_of(history_url))
-    (old,) = store.entries(ALL)
-    assert (old.run.rig_version, old.run.results_sha256) == ("0.0.9", None)
+    (old,) = store.runs(ALL)
+    assert (old.rig_version, old.results_sha256) == ("0.0.9", None)
     (cell,) = old.cells
     assert (cell.total_ns, cell.user_ns, cell.inputs_sha256) == (5_000_000, 1, None)
     with pytest.raises(BadInputError, match="kept only the figures"):
         store.load(1)
     assert store.add([finished(make_run(1, {"a": 1}))]).numbers == [2]
-    assert [entry.run.id for entry in store.entries(ALL)] == [1, 2]
+    assert [run.id for run in store.runs(ALL)] == [1, 2]
 
 
 def schema_of(connection: Connection) -> dict[str, object]:
@@ -321,7 +321,7 @@ def test_history_of_a_newer_rig_is_refused(history_url: str) -> None:
     with open_engine(address_of(history_url), write=True).begin() as connection:
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = 'r0099'"))
     with pytest.raises(BadInputError, match=r"key 'rig_version.version_num' is r0099") as raised:
-        store.entries(ALL)
+        store.runs(ALL)
     assert "a newer rig made it" in raised.value.hint
     with pytest.raises(BadInputError, match="r0099"):
         store.add([finished(make_run(2, {"a": 1}))])
@@ -332,7 +332,7 @@ def test_other_tables_of_a_database_are_unchanged(postgres: Server) -> None:
     with postgres.connect(name) as connection:
         connection.execute("CREATE TABLE run (id int); INSERT INTO run VALUES (7)")
     url = postgres.tcp_url(name)
-    assert History(address_of(url)).entries(ALL) == []
+    assert History(address_of(url)).runs(ALL) == []
     history_of(url, make_run(1, {"a": 1}))
     with postgres.connect(name) as connection:
         assert connection.execute("SELECT id FROM run").fetchall() == [(7,)]
@@ -395,4 +395,4 @@ def test_broken_connection_stores_nothing_of_the_run(postgres: Server) -> None:
         _, output = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode != 0
     assert "BadInputError" in output
-    assert [entry.run.id for entry in store.entries(ALL)] == [1]
+    assert [run.id for run in store.runs(ALL)] == [1]

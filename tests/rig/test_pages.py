@@ -10,7 +10,6 @@ import pytest
 from delayrig.present.pages.charts import VARIABLES, Chart, Colour, new_figure
 from delayrig.present.pages.page import (
     TEMPLATES,
-    Assets,
     Section,
     code,
     paragraph,
@@ -109,8 +108,13 @@ def test_page_has_inline_script_and_style_and_may_fetch_nothing() -> None:
     assert outline(page).fetched == []
     assert b"default-src 'none'" in page
     assert b"@import" not in page
-    assets = Assets(style=".x{color:red}", script="const x = 1 && 2;")
-    page = render_page(title="A", summary=paragraph(""), sections=[], assets=assets)
+    page = render_page(
+        title="A",
+        summary=paragraph(""),
+        sections=[],
+        style=".x{color:red}",
+        script="const x = 1 && 2;",
+    )
     assert b".x{color:red}" in page
     assert b"<script>\nconst x = 1 && 2;\n</script>" in page
 

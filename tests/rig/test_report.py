@@ -23,7 +23,7 @@ from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import ExitCode
 from delayrig.features.report.document import document_of
-from delayrig.features.report.facts import Cover, WaitMargin, cell_facts
+from delayrig.features.report.facts import WaitMargin, cell_facts
 from delayrig.features.report.source import Sources, read_sources, with_facts
 from delayrig.features.report.timelines import window_around
 from delayrig.features.report.totals import PARTS
@@ -84,14 +84,6 @@ def run(tmp_path: Path) -> Path:
 def change_results(run: Path, **changes: object) -> None:
     results = read_results(run)
     write_results(msgspec.structs.replace(results, **changes), run)
-
-
-def test_spans_that_overlap_are_counted_once() -> None:
-    cover = Cover([(10, 20), (15, 30), (30, 31), (50, 60), (55, 55)])
-    assert cover.spans == [(10, 31), (50, 60)]
-    assert cover.within_ns(0, 100) == 31
-    assert cover.within_ns(20, 55) == 16
-    assert cover.within_ns(31, 50) == cover.within_ns(70, 60) == 0
 
 
 def test_time_of_a_cell_is_split_into_parts_and_silences(tmp_path: Path) -> None:

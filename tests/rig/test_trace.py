@@ -73,7 +73,7 @@ def test_each_kind_of_event_has_its_track() -> None:
         (f"after {NOP}", US, 4 * US),
         ("after SE", 5 * US, 9 * US),
     ]
-    assert [(i.track, i.name, i.at_ns - SECOND) for i in timeline.instants] == [
+    assert [(i.track, i.name, i.start_ns - SECOND) for i in timeline.instants] == [
         (Track.VIOLATION, "busy", 9 * US),
         (Track.FAULT, "nak", 12 * US),
     ]

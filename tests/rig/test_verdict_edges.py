@@ -21,7 +21,6 @@ from delayrig.judge.ending import is_flood, is_unfinished
 from delayrig.judge.judge import _time_split
 from delayrig.judge.site_waits import decade_ns, length_class_ns
 from delayrig.judge.waits import see_waits
-from delayrig.judge.waste import _covered_ns
 from delayrig.model.cell import Job
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import GaveUp, Spi
@@ -53,12 +52,6 @@ def test_commands_in_the_first_half_of_the_time_are_no_progress_at_its_end() -> 
     asked = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
     ended = changed([subject_end(400)], SubjectEnd, timed_out=True)
     assert not is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended])
-
-
-def test_time_before_and_after_busy_times_is_not_covered_by_them() -> None:
-    assert _covered_ns(0, 100, [(10, 20), (50, 200)]) == 60
-    assert _covered_ns(15, 18, [(10, 20), (50, 200)]) == 3
-    assert _covered_ns(20, 50, [(10, 20), (50, 200)]) == 0
 
 
 def first_change(candidates_ns: range) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from delayrig.base.errors import BadInputError
-from delayrig.judge.waste import Watched, read_watched, waste_of
+from delayrig.judge.waste import Cover, Watched, read_watched, waste_of
 from delayrig.model.cell import Role
 from delayrig.model.delays import DelayCall, encode_delays
 from delayrig.model.events import Event
@@ -46,6 +46,15 @@ def program(start: int, *, busy_ns: int = 50, late_ns: int = 3) -> list[Event]:
         busy("0x02", start=start, until=ready, kind="program"),
         spi("0x05", read=ready + late_ns),
     ]
+
+
+def test_spans_that_overlap_are_counted_once() -> None:
+    cover = Cover([(10, 20), (15, 30), (30, 31), (50, 60), (55, 55)])
+    assert cover.spans == [(10, 31), (50, 60)]
+    assert cover.within_ns(0, 100) == 31
+    assert cover.within_ns(20, 55) == 16
+    assert cover.within_ns(15, 18) == 3
+    assert cover.within_ns(31, 50) == cover.within_ns(70, 60) == 0
 
 
 def test_operations_are_summed_and_have_their_maximum() -> None:

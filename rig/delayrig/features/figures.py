@@ -50,8 +50,11 @@ class PartRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def subject_headings(results: Results) -> dict[str, str]:
     """Returns the heading of each measured subject's column, by the subject's name."""
-    names = dict.fromkeys(cell.subject.name for cell in results.measured)
-    return {name: _heading(name, results) for name in names}
+    versions: dict[str, str] = {}
+    for cell in results.measured:
+        subject = cell.subject
+        versions[subject.name] = versions.get(subject.name) or subject.version
+    return {name: f"{name} ({found})" if found else name for name, found in versions.items()}
 
 
 def part_rows(results: Results) -> list[PartRow]:
@@ -90,12 +93,6 @@ def markdown_table(results: Results) -> str:
     headings = ["part", "bus", *subject_headings(results).values()]
     rows = [[row.chip, row.bus, *row.outcomes] for row in part_rows(results)]
     return table(headings, rows)
-
-
-def _heading(name: str, results: Results) -> str:
-    cells = (c for c in results.measured if c.subject.name == name)
-    version = next((cell.subject.version for cell in cells if cell.subject.version), "")
-    return f"{name} ({version})" if version else name
 
 
 def _jobs(verdict: Verdict, cells: list[CellResult]) -> str:

@@ -6,6 +6,7 @@ If QEMU saw the delays, the caller of each is known, and how long the part was b
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +22,10 @@ from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
 CELL_FILE = "cell.json"
+
+
+Span = tuple[int, int]
+"""The start and the end of a span in nanoseconds; the end is not part of it."""
 
 
 def whole_delays(delays: Delays | None) -> list[DelayCall]:
@@ -67,11 +72,40 @@ class Waste(msgspec.Struct, frozen=True, kw_only=True):
     call_sites: list[CallSiteWaste]
 
 
+Wasted = TypeVar("Wasted", OperationWaste, CallSiteWaste)
+
+
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
     cell: Cell
     events: list[Event]
     delays: Delays | None = None
     """The calls of delay functions; None if QEMU did not see them."""
+
+
+class Cover:
+    """The union of several spans."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self.spans: list[Span] = []
+        """The spans in order, without overlaps."""
+        for start, end in sorted(span for span in spans if span[1] > span[0]):
+            if self.spans and start <= self.spans[-1][1]:
+                self.spans[-1] = (self.spans[-1][0], max(self.spans[-1][1], end))
+            else:
+                self.spans.append((start, end))
+        self._starts = [start for start, _ in self.spans]
+        self._before = [0, *accumulate(end - start for start, end in self.spans)]
+
+    def within_ns(self, start_ns: int, end_ns: int) -> int:
+        """Returns how much of the time from `start_ns` to `end_ns` is covered."""
+        return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
+
+    def _until_ns(self, moment_ns: int) -> int:
+        at = bisect_right(self._starts, moment_ns)
+        if at == 0:
+            return 0
+        start, end = self.spans[at - 1]
+        return self._before[at - 1] + min(moment_ns, end) - start
 
 
 def took_ns(calls: Iterable[DelayCall]) -> int:
@@ -109,28 +143,35 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
     """Returns the sum of the waste of several cells."""
     all_parts = list(parts)
     return Waste(
-        operations=_summed(row for part in all_parts for row in part.operations),
-        call_sites=_summed(row for part in all_parts for row in part.call_sites),
+        operations=_worst(row for part in all_parts for row in part.operations),
+        call_sites=_worst(row for part in all_parts for row in part.call_sites),
     )
 
 
-def _phases(watched: Watched) -> Callable[[int], str]:
-    """Returns a function from a time in ns to the name of its phase."""
+def _worst(rows: Iterable[Wasted]) -> list[Wasted]:
+    return sorted(summed(rows), key=lambda row: -row.waste_ns)
+
+
+def phases_of(watched: Watched, start_ns: int) -> list[tuple[int, str]]:
+    """Returns the start and the name of each phase of a job that begins at `start_ns`."""
     reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-    changes = list(phase_changes(watched.events, first_read=reading))
-    since_ns = [at_ns for at_ns, _ in changes]
-    names = [PROBE, *(name for _, name in changes)]
-    return lambda t_ns: names[bisect_right(since_ns, t_ns)]
+    return [(start_ns, PROBE), *phase_changes(watched.events, first_read=reading)]
+
+
+def phase_at(watched: Watched) -> Callable[[int], str]:
+    """Returns a function from a time in ns to the name of its phase."""
+    starts_ns, names = zip(*phases_of(watched, 0), strict=True)
+    return lambda t_ns: names[bisect_right(starts_ns, t_ns) - 1]
 
 
 def _operations(watched: Watched) -> Iterator[OperationWaste]:
-    phase_at = _phases(watched)
+    phase_of = phase_at(watched)
     names = {spi.op: spi.name for spi in of_kind(watched.events, Spi)}
     for each in overshoots(watched.events):
         name = names.get(each.op or "", each.kind)
         yield OperationWaste(
             subject=watched.cell.subject,
-            phase=phase_at(each.ready_ns),
+            phase=phase_of(each.ready_ns),
             operation=f"{name} ({each.op})" if each.op else name,
             count=1,
             busy_ns=each.busy_ns,
@@ -140,16 +181,16 @@ def _operations(watched: Watched) -> Iterator[OperationWaste]:
 
 
 def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
-    phase_at = _phases(watched)
+    phase_of = phase_at(watched)
     if (delays := watched.delays) is None:
         return
-    busy = [(each.start_ns, each.until_ns) for each in of_kind(watched.events, Busy)]
+    busy = Cover((each.start_ns, each.until_ns) for each in of_kind(watched.events, Busy))
     for call in whole_delays(delays):
         actual_ns = call.seen_ns or 0
-        waste_ns = actual_ns - _covered_ns(call.t_ns, call.t_ns + actual_ns, busy)
+        waste_ns = actual_ns - busy.within_ns(call.t_ns, call.t_ns + actual_ns)
         yield CallSiteWaste(
             subject=watched.cell.subject,
-            phase=phase_at(call.t_ns),
+            phase=phase_of(call.t_ns),
             call_site=delays.call_site(call),
             count=1,
             requested_ns=call.requested_ns,
@@ -159,21 +200,11 @@ def _call_sites(watched: Watched) -> Iterator[CallSiteWaste]:
         )
 
 
-def _covered_ns(start_ns: int, end_ns: int, busy: list[tuple[int, int]]) -> int:
-    """Returns how long the part was busy in an interval. Busy times do not overlap."""
-    at = max(bisect_right(busy, start_ns, key=lambda span: span[0]) - 1, 0)
-    covered_ns = 0
-    while at < len(busy) and busy[at][0] < end_ns:
-        covered_ns += max(min(end_ns, busy[at][1]) - max(start_ns, busy[at][0]), 0)
-        at += 1
-    return covered_ns
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 
-Row = TypeVar("Row", OperationWaste, CallSiteWaste)
-
-
-def _summed(rows: Iterable[Row]) -> list[Row]:
-    """Sums rows that differ only in figures; returns the largest waste first."""
+def summed(rows: Iterable[Row]) -> list[Row]:
+    """Returns the sums of rows that differ only in figures; of a figure `..._max`, the largest."""
     sums: dict[tuple[str, ...], Row] = {}
     for row in rows:
         names, figures = _parts(row)
@@ -185,10 +216,10 @@ def _summed(rows: Iterable[Row]) -> list[Row]:
                 for key, figure in figures.items()
             }
         sums[names] = msgspec.structs.replace(row, **figures)
-    return sorted(sums.values(), key=lambda row: -row.waste_ns)
+    return list(sums.values())
 
 
-def _parts(row: OperationWaste | CallSiteWaste) -> tuple[tuple[str, ...], dict[str, int]]:
+def _parts(row: msgspec.Struct) -> tuple[tuple[str, ...], dict[str, int]]:
     values = msgspec.structs.asdict(row)
     names = tuple(value for value in values.values() if isinstance(value, str))
     return names, {key: value for key, value in values.items() if isinstance(value, int)}

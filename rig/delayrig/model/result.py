@@ -18,12 +18,12 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import NOT_JSON, BadInputError, ExitCode, UnknownNameError
 from delayrig.base.garbage import without_collections
 from delayrig.base.text import DIRECTIONS
-from delayrig.model.cell import Expect, Role, place_of
+from delayrig.model.cell import WATCHING, Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.phases import PHASES, TimeSplit
-from delayrig.model.platform import Arch
+from delayrig.model.platform import Arch, labelled
 
 SCHEMA = 1
 FILE_NAME = "results.json"
@@ -196,6 +196,11 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
         return place_of(self.id)
 
     @property
+    def subject_label(self) -> str:
+        """Returns the subject's name, with its architecture if that is not the usual one."""
+        return labelled(self.subject.name, Arch(self.guest.arch))
+
+    @property
     def total_cpu_ns(self) -> int:
         return self.cpu_ns.user + self.cpu_ns.sys
 
@@ -343,6 +348,11 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     def measured(self) -> list[CellResult]:
         """Returns the cells that measure a subject, without canaries, controls and floors."""
         return [cell for cell in self.cells if cell.role == Role.MEASURE]
+
+    @property
+    def watching(self) -> list[CellResult]:
+        """Returns the canaries and controls, which judge the rig."""
+        return [cell for cell in self.cells if cell.role in WATCHING]
 
 
 class _Schema(msgspec.Struct):

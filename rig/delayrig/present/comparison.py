@@ -86,20 +86,19 @@ def print_decision(decision: Decision, console: Console) -> None:
     say(console, *(f"doubt: {line}" for line in decision.doubts))
     say(console, *(f"Not seen: {line}." for line in decision.blind[1:]))
     if decision.groups:
-        console.print()
-        console.print(fault_table(decision.groups[:ROWS_MAX]))
-        _print_rest(len(decision.groups), console)
+        _print_first(fault_table(decision.groups[:ROWS_MAX]), len(decision.groups), console)
     is_explained = decision.outcome is Outcome.PASS or bool(decision.groups_of(*REFUSING))
     shown = [] if is_explained else decision.deciding
     if shown:
-        console.print()
-        console.print(decision_table(shown[:ROWS_MAX]))
-        _print_rest(len(shown), console)
+        _print_first(decision_table(shown[:ROWS_MAX]), len(shown), console)
     if decision.outcome is not Outcome.PASS:
         say(console, *(again(cell.rerun) for cell in decision.deciding[:1]))
 
 
-def _print_rest(rows: int, console: Console) -> None:
+def _print_first(table: FittedTable, rows: int, console: Console) -> None:
+    """Prints a table of the first ROWS_MAX of so many rows."""
+    console.print()
+    console.print(table)
     if rows > ROWS_MAX:
         console.print(f"... and {rows - ROWS_MAX} more")
 

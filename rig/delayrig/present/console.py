@@ -3,6 +3,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
@@ -206,9 +207,7 @@ class RunProgress(LiveBar):
             progress.TimeRemainingColumn(),
         )
         self._lines = lines or not console.is_terminal
-        self._verdicts: dict[Verdict, int] = {}
-        self._done = 0
-        self._cells = 0
+        self._verdicts: Counter[Verdict] = Counter()
 
     def preparing(self, what: str) -> None:
         self._bar.update(self._task, description=escape(what))
@@ -221,20 +220,18 @@ class RunProgress(LiveBar):
 
     def started(self, cells: int) -> None:
         """Sets the length of the bar."""
-        self._done = 0
-        self._cells = cells
         self._bar.reset(self._task, total=cells, description="running")
 
     def finished(self, result: CellResult) -> None:
-        self._done += 1
-        self._verdicts[result.verdict] = self._verdicts.get(result.verdict, 0) + 1
+        self._verdicts[result.verdict] += 1
         so_far = " ".join(
             f"[{STYLES[verdict]}]{count} {verdict}[/]" for verdict, count in self._verdicts.items()
         )
         self._bar.update(self._task, advance=1, description=so_far)
         if self._lines:
+            task = self._bar.tasks[0]
             self._console.print(
-                f"[{self._done}/{self._cells}] {result.verdict} {escape(result.id)}"
+                f"[{task.completed:.0f}/{task.total or 0:.0f}] {result.verdict} {escape(result.id)}"
                 f" ({result.host_s:.2f} s)",
                 markup=False,
             )

@@ -10,9 +10,8 @@ from rich.markup import escape
 from delayrig.base.errors import ExitCode
 from delayrig.base.text import again, counted, one_line
 from delayrig.judge.judge import describe
-from delayrig.model.cell import WATCHING, Role
+from delayrig.model.cell import WATCHING
 from delayrig.model.evidence import Evidence
-from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, ContrastVerdict, Results, Verdict
 from delayrig.present.console import FittedTable, plain_table, seconds
 from delayrig.present.notable import STYLES, is_notable, rank
@@ -44,10 +43,14 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
 
     Of more than TABLE_MAX cells it prints only the most notable.
     """
-    shown = _shown(results.cells)
+    shown = results.cells
+    if len(shown) > TABLE_MAX:
+        shown = sorted(filter(is_notable, shown), key=rank)[:NOTABLE_MAX]
     console.print(cell_table(shown))
     for cell in shown:
-        if not (cell.verdict is Verdict.PASS or cell.not_provided or _is_working_canary(cell)):
+        # `remarks()` counts the canaries and controls with their expected verdicts.
+        is_counted = cell.role in WATCHING and cell.is_expected
+        if not (cell.verdict is Verdict.PASS or cell.not_provided or is_counted):
             _print_findings(cell, console)
     if len(shown) < len(results.cells):
         console.print(f"\n{counted(len(results.cells) - len(shown), 'cell')} not shown here.")
@@ -60,17 +63,6 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
         console.print(remark, markup=False)
     if out:
         console.print(f"results: {escape(out)}/results.json")
-
-
-def _shown(cells: Sequence[CellResult]) -> Sequence[CellResult]:
-    if len(cells) <= TABLE_MAX:
-        return cells
-    return sorted(filter(is_notable, cells), key=rank)[:NOTABLE_MAX]
-
-
-def _is_working_canary(cell: CellResult) -> bool:
-    """Returns True for a canary or control with its expected verdict. `remarks` counts these."""
-    return Role(cell.role) in WATCHING and cell.is_expected
 
 
 def _print_findings(cell: CellResult, console: Console) -> None:
@@ -104,6 +96,7 @@ def cell_table(cells: Sequence[CellResult]) -> FittedTable:
         least=TIMES[2:],
     )
     for cell in cells:
+        times_ns = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
         table.add_row(
             escape(subject_name(cell)),
             _speeds(cell.guest.mips) or cell.lane,
@@ -112,7 +105,7 @@ def cell_table(cells: Sequence[CellResult]) -> FittedTable:
             f"{cell.chip} {cell.corner}",
             cell.job,
             f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{expectation(cell)}",
-            *_times(cell),
+            *(seconds(ns if cell.time_ns.total else None) for ns in times_ns),
         )
     return table
 
@@ -140,7 +133,7 @@ def contrast_table(results: Results) -> FittedTable:
 
 def subject_name(cell: CellResult) -> str:
     """Returns the name of the cell's subject, and the cell's role if it is no measurement."""
-    name = labelled(cell.subject.name, Arch(cell.guest.arch))
+    name = cell.subject_label
     return name if cell.role == "measure" else f"{name} ({cell.role})"
 
 
@@ -156,7 +149,7 @@ def expectation(cell: CellResult) -> str:
 def remarks(results: Results) -> list[str]:
     """Returns remarks on canaries and controls, and on the lock of the archive."""
     found = []
-    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
+    watching = results.watching
     if len({cell.role for cell in watching}) < len(WATCHING):
         found.append(UNWATCHED)
     elif all(cell.is_expected for cell in watching):
@@ -200,13 +193,6 @@ def answer(results: Results, code: ExitCode) -> str:
     counts = f"{len(cells)} of {results.run.cells_planned} cells: {passed} pass, {found}"
     is_missing = code is ExitCode.UNSAFE and len(short) == len(expected)
     return f"{MISSING if is_missing else ANSWERS.get(code, IN_DOUBT)}. {counts}."
-
-
-def _times(cell: CellResult) -> list[str]:
-    if cell.time_ns.total == 0:
-        return ["-"] * len(TIMES)
-    numbers = (cell.time_ns.total, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
-    return [f"{number / 1e9:.3f}" for number in numbers]
 
 
 def _speeds(mips: list[float]) -> str:

@@ -264,7 +264,7 @@ def _gate(options: _Options) -> ExitCode:
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
-        recording.record_gate(kept_in, folder)
+        recording.record(kept_in, folder)
     return ExitCode(decision.exit_code)
 
 

@@ -24,7 +24,7 @@ from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import print_results
 
 if TYPE_CHECKING:
-    from delayrig.features.history.steps import Found
+    from delayrig.features.history.steps import Found, Point
     from delayrig.features.history.store import History
 
 LIMIT = 30
@@ -33,7 +33,7 @@ LANES = [name.value for name in LaneName]
 
 
 def _wanted(subject: str, plan: str, lane: str | None, since: str) -> Choice:
-    since = _moment(since, "--since")
+    since = since and moment(since, dt.datetime.now(dt.UTC), option="--since")
     return Choice(subject=subject, plan=plan, lane=lane or "", since=since)
 
 
@@ -120,9 +120,9 @@ def show_run(number: int, store: "History") -> None:
     console = make_console()
     print_results(results, report_of_run(results).lines, console, out="")
     for entry in store.summaries(Choice(numbers=(number,))):
-        if entry.gate:
-            decision = store.decision(entry.gate.gate)
-            console.print(f"It was the {entry.gate.side} of gate {entry.gate.gate}:")
+        if gate := entry.run.gate:
+            decision = store.decision(gate.gate)
+            console.print(f"It was the {gate.side} of gate {gate.gate}:")
             say(console, *(f"  {line}" for line in decision.lines))
 
 
@@ -136,19 +136,15 @@ def plot(wanted: Choice, svg: Path | None, store: "History") -> None:
 
     Only totals of the same cells are joined by a line: the same plan and lane, and all timed.
     """
-    from delayrig.features.history.steps import points_of, series_of
-    from delayrig.features.history.terminal import print_plot
+    from delayrig.features.history.steps import series_of
+    from delayrig.features.history.terminal import history_chart, plotted, print_plot
 
-    series = series_of(points_of(store.entries(wanted), wanted.subject))
-    if not series:
-        raise _no_runs(store, wanted.subject)
-    print_json(series)
+    series = series_of(_points(store, wanted))
+    print_json(plotted(series))
     if svg is None:
         print_plot(series, make_console())
-        return
-    from delayrig.features.history.terminal import history_chart
-
-    write_atomically(svg, history_chart(series, wanted.subject).svg_file())
+    else:
+        write_atomically(svg, history_chart(series, wanted.subject).svg_file())
 
 
 @history.command("steps")
@@ -167,13 +163,10 @@ def steps(wanted: Choice, confidence: float, store: "History") -> None:
     Exact time: any difference of a cell. Real time: a change-point test over runs of one plan on
     one kind of machine.
     """
-    from delayrig.features.history.steps import find_steps, points_of
+    from delayrig.features.history.steps import find_steps
     from delayrig.features.history.terminal import print_steps
 
-    points = points_of(store.entries(wanted), wanted.subject)
-    if not points:
-        raise _no_runs(store, wanted.subject)
-    found = find_steps(points, wanted.subject, confidence=confidence)
+    found = find_steps(_points(store, wanted), wanted.subject, confidence=confidence)
     print_json(found)
     print_steps(found, _unlike(store, found), make_console())
 
@@ -204,7 +197,7 @@ def forget(numbers: tuple[int, ...], before: str, url: str | None) -> None:
         raise BadInputError("history forget: give NUMBERS, or --before", hint="one of the two")
     store = opened_history(url)
     if before:
-        old = Choice(before=_moment(before, "--before"))
+        old = Choice(before=moment(before, dt.datetime.now(dt.UTC), option="--before"))
         numbers = tuple(entry.run.id for entry in store.summaries(old))
     if numbers:
         store.forget(numbers)
@@ -224,7 +217,7 @@ def export_table(file: Path, form: str, wanted: Choice, url: str | None) -> None
     from delayrig.features.history.table import TableFormat, table_of, write_table
 
     store = opened_history(url)
-    table = table_of(store.entries(wanted))
+    table = table_of(store.runs(wanted))
     write_table(table, TableFormat(form), file)
     note(f"{table.num_rows} cells in {file}")
 
@@ -245,12 +238,14 @@ def _unlike(store: "History", found: "Found") -> dict[int, list[str]]:
     return unlike
 
 
-def _no_runs(store: "History", subject: str) -> BadInputError:
-    return BadInputError(
-        f"history {store.label}: no such run has timed the subject {subject!r}",
-        hint="`rig/rig history list` names the subjects",
-    )
+def _points(store: "History", wanted: Choice) -> "list[Point]":
+    """Returns the runs in which the subject was timed; raises `BadInputError` without any."""
+    from delayrig.features.history.steps import points_of
 
-
-def _moment(text: str, option: str) -> str:
-    return moment(text, dt.datetime.now(dt.UTC), option=option) if text else ""
+    points = points_of(store.runs(wanted), wanted.subject)
+    if not points:
+        raise BadInputError(
+            f"history {store.label}: no such run has timed the subject {wanted.subject!r}",
+            hint="`rig/rig history list` names the subjects",
+        )
+    return points

@@ -3,28 +3,17 @@
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from delayrig.base.errors import ExitCode, RigError
+from delayrig.base.errors import RigError
 from delayrig.cli.command import gathered
 from delayrig.cli.verbosity import make_console
-from delayrig.features.history.address import (
-    OPTION,
-    VARIABLE,
-    Address,
-    find_address,
-    without_passwords,
-)
+from delayrig.features.history.address import VARIABLE, Address, find_address, without_passwords
 from delayrig.model.result import Results
 from delayrig.present.console import say
-
-if TYPE_CHECKING:
-    from delayrig.features.history.store import Added
 
 history_url = click.option(
     "--history",
@@ -56,41 +45,23 @@ history_options = gathered(
 
 def own_words() -> list[str]:
     """Returns the command line without passwords."""
-    words = sys.argv[1:]
-    has_url = any(word.partition("=")[0] == OPTION for word in words)
-    return without_passwords(words) if has_url else words
+    return without_passwords(sys.argv[1:])
 
 
-def record_run(address: Address | None, out: Path, results: Results, code: ExitCode) -> None:
-    """Keeps the run. If that fails it prints a warning, and the run is not affected."""
+def record(address: Address | None, out: Path, results: Results | None = None) -> None:
+    """Keeps a run with these results, or else the gate in `out` with its runs.
 
-    def add(address: Address) -> "Added":
-        from delayrig.features.history.rows import FinishedRun
-        from delayrig.features.history.store import History
-
-        return History(address).add([FinishedRun(results=results, code=code)])
-
-    _record(address, out, add)
-
-
-def record_gate(address: Address | None, out: Path) -> None:
-    """Keeps the gate in `out` with its runs. A failure is only a warning, as in `record_run`."""
-
-    def add(address: Address) -> "Added":
-        from delayrig.features.history.rows import finished_gate
-        from delayrig.features.history.store import History
-
-        return History(address).add(*finished_gate(out))
-
-    _record(address, out, add)
-
-
-def _record(address: Address | None, out: Path, add: Callable[[Address], "Added"]) -> None:
+    If that fails it prints a warning, and neither is affected.
+    """
     if address is None:
         return
     console = make_console(stderr=True)
     try:
-        added = add(address)
+        from delayrig.features.history.rows import finished_gate, finished_run
+        from delayrig.features.history.store import History
+
+        runs, decision = ([finished_run(results)], None) if results else finished_gate(out)
+        added = History(address).add(runs, decision)
     except Exception as error:  # noqa: BLE001 (whatever it is, the run is on disk and whole)
         why = error.message if isinstance(error, RigError) else f"{type(error).__name__}: {error}"
         lines = [f"warning: not kept in the history: {why}"]

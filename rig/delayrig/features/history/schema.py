@@ -6,10 +6,10 @@ history gets them when it is next used. Figures that are compared over many runs
 `DocumentRow` holds the whole run.
 """
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, column_property, mapped_column, relationship
 from sqlalchemy.schema import CreateColumn
 
 from delayrig.base.errors import BadInputError
@@ -23,6 +23,11 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 CASCADE = "CASCADE"
+RunKey = Annotated[
+    int,
+    mapped_column(sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True),
+]
+"""The number of a run, as the key of what belongs to it."""
 ADVISORY_LOCK = 0x666C6173
 """The key of PostgreSQL's lock for a change of the schema. SQLite locks the file."""
 
@@ -64,6 +69,10 @@ class RunRow(Base):
     exit_code: Mapped[int]
     results_sha256: Mapped[str | None]
     """The digest of the document; null if an older rig kept the run."""
+    cells: Mapped[list["CellRow"]] = relationship(
+        order_by="CellRow.position", viewonly=True, lazy="raise"
+    )
+    gate: Mapped["GateRunRow | None"] = relationship(viewonly=True, lazy="joined")
 
 
 class CellRow(Base):
@@ -72,9 +81,7 @@ class CellRow(Base):
     __tablename__ = "rig_cell"
     __table_args__ = (sa.Index("ix_rig_cell_subject_cell", "subject", "cell"),)
 
-    run: Mapped[int] = mapped_column(
-        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
-    )
+    run: Mapped[RunKey]
     position: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
     """The position among the run's cells, from 0."""
     cell: Mapped[str]
@@ -113,9 +120,7 @@ class DocumentRow(Base):
 
     __tablename__ = "rig_document"
 
-    run: Mapped[int] = mapped_column(
-        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
-    )
+    run: Mapped[RunKey]
     content: Mapped[bytes]
 
 
@@ -135,12 +140,13 @@ class GateRunRow(Base):
 
     __tablename__ = "rig_gate_run"
 
-    run: Mapped[int] = mapped_column(
-        sa.Integer, sa.ForeignKey("rig_run.id", ondelete=CASCADE), primary_key=True
-    )
+    run: Mapped[RunKey]
     gate: Mapped[int] = mapped_column(sa.Integer, sa.ForeignKey("rig_gate.id", ondelete=CASCADE))
     side: Mapped[str]
     round: Mapped[int] = mapped_column(sa.Integer)
+    outcome: Mapped[str] = column_property(
+        sa.select(GateRow.outcome).where(GateRow.id == gate).scalar_subquery()
+    )
 
 
 def revision_of(connection: sa.Connection) -> str:

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from delayrig.base.text import counted
 from delayrig.features.history.schema import CellRow, RunRow
-from delayrig.features.history.store import Entry
 from delayrig.model.cell import Role
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.result import Verdict
@@ -54,28 +53,14 @@ class ChangePoint:
 
     at: int
     p: float
-    before: float
-    """The medians of the stretches before and after the step."""
-    after: float
 
 
 def change_points(
     values: Sequence[float], *, confidence: float, draws: int = DRAWS
 ) -> list[ChangePoint]:
     """Returns all steps that can be claimed, in order."""
-    series = np.asarray(values, dtype=float)
     dice = np.random.default_rng(SEED)
-    cuts = sorted(_cuts(series, 0, 1 - confidence, draws, dice))
-    edges = [0, *(at for at, _ in cuts), len(series)]
-    return [
-        ChangePoint(
-            at=at,
-            p=p,
-            before=float(np.median(series[edges[number] : at])),
-            after=float(np.median(series[at : edges[number + 2]])),
-        )
-        for number, (at, p) in enumerate(cuts)
-    ]
+    return _cuts(np.asarray(values, dtype=float), 0, 1 - confidence, draws, dice)
 
 
 def values_min(confidence: float) -> int:
@@ -92,8 +77,8 @@ def values_min(confidence: float) -> int:
 
 def _cuts(
     values: Floats, start: int, alpha: float, draws: int, dice: np.random.Generator
-) -> list[tuple[int, float]]:
-    """Returns the position of each step in the whole series, with its p."""
+) -> list[ChangePoint]:
+    """Returns the steps in values that begin at index `start` of the whole series."""
     if len(values) < 2 * SIDE_MIN:
         return []
     ranks = _ranks(values)
@@ -103,8 +88,8 @@ def _cuts(
         return []
     at = int(cut[0])
     return [
-        (start + at, p),
         *_cuts(values[:at], start, alpha, draws, dice),
+        ChangePoint(at=start + at, p=p),
         *_cuts(values[at:], start + at, alpha, draws, dice),
     ]
 
@@ -180,9 +165,9 @@ class Series:
         return f"{self.plan}, {self.lane}, {counted(len(self.points[0].cells), 'cell')}"
 
 
-def points_of(entries: Sequence[Entry], subject: str) -> list[Point]:
+def points_of(runs: Sequence[RunRow], subject: str) -> list[Point]:
     """Returns the runs in which the subject was timed, the oldest first."""
-    found = [Point(run=entry.run, cells=_timed(entry.cells, subject)) for entry in entries]
+    found = [Point(run=run, cells=_timed(run.cells, subject)) for run in runs]
     return [point for point in found if point.cells]
 
 
@@ -323,6 +308,7 @@ def _step(
     both = before.cells.keys() & after.cells.keys() & common
     pairs = [(before.cells[name], after.cells[name]) for name in both]
     cells = [CellStep(cell=name, before_ns=was[name], after_ns=now[name]) for name in changed]
+    known = all(cell.inputs_sha256 is not None for pair in pairs for cell in pair)
     return Step(
         run=after.run.id,
         previous=before.run.id,
@@ -332,18 +318,12 @@ def _step(
         program=after.program,
         previous_program=before.program,
         same_program=all(b.subject_sha256 == a.subject_sha256 for b, a in pairs),
-        same_inputs=_same_inputs(pairs),
+        same_inputs=all(b.inputs_sha256 == a.inputs_sha256 for b, a in pairs) if known else None,
         before_ns=sum(was[name] for name in common),
         after_ns=sum(now[name] for name in common),
         p=p,
         cells=sorted(cells, key=lambda cell: -abs(cell.pct)),
     )
-
-
-def _same_inputs(pairs: Sequence[tuple[CellRow, CellRow]]) -> bool | None:
-    if any(cell.inputs_sha256 is None for pair in pairs for cell in pair):
-        return None
-    return all(before.inputs_sha256 == after.inputs_sha256 for before, after in pairs)
 
 
 def _likely(runs: Sequence[Point], confidence: float) -> list[Step]:

@@ -20,7 +20,8 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm.interfaces import ORMOption
 from sqlalchemy.pool import NullPool
 
 from delayrig.base import digest
@@ -176,15 +177,6 @@ def _explained(label: str, message: str) -> BadInputError:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    run: RunRow
-    cells: list[CellRow]
-    gate: GateRunRow | None
-    outcome: str
-    """The outcome of its gate; empty if it has none."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """The cells of a run with the same role, subject, version and verdict."""
@@ -202,8 +194,6 @@ class Summary:
     run: RunRow
     kinds: list[Kind]
     """The kinds, in the order of the first cell of each."""
-    gate: GateRunRow | None
-    outcome: str
 
     @property
     def measured(self) -> list[Kind]:
@@ -252,10 +242,10 @@ class History:
             with self._writing() as session:
                 return _add(session, runs, contents, decision)
 
-    def entries(self, choice: Choice) -> list[Entry]:
+    def runs(self, choice: Choice) -> list[RunRow]:
         """Returns the chosen runs with their cells, the oldest first; empty without a history."""
         with self._reading() as session:
-            return _entries(session, choice) if session else []
+            return _runs(session, _wanted(choice), selectinload(RunRow.cells)) if session else []
 
     def summaries(self, choice: Choice) -> list[Summary]:
         """Returns the chosen runs with counts in place of their cells, which may be many."""
@@ -384,24 +374,10 @@ def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, b
     return row.id, True
 
 
-def _entries(session: Session, choice: Choice) -> list[Entry]:
-    wanted = _wanted(choice)
-    runs = _runs(session, wanted)
-    cells: dict[int, list[CellRow]] = {run.id: [] for run, *_ in runs}
-    of_runs = sa.select(CellRow).where(CellRow.run.in_(wanted)).order_by(CellRow.position)
-    for cell in session.scalars(of_runs):
-        # A run that was added between the two queries is not in `runs`. Its cells are left out.
-        cells.setdefault(cell.run, []).append(cell)
-    return [
-        Entry(run=run, cells=cells[run.id], gate=gate, outcome=outcome)
-        for run, gate, outcome in runs
-    ]
-
-
 def _summaries(session: Session, choice: Choice) -> list[Summary]:
     wanted = _wanted(choice)
     runs = _runs(session, wanted)
-    kinds: dict[int, list[Kind]] = {run.id: [] for run, *_ in runs}
+    kinds: dict[int, list[Kind]] = {run.id: [] for run in runs}
     alike = (CellRow.role, CellRow.subject, CellRow.subject_version, CellRow.verdict)
     counted = (
         sa.select(CellRow.run, *alike, sa.func.count(), sa.func.sum(CellRow.total_ns))
@@ -411,11 +387,9 @@ def _summaries(session: Session, choice: Choice) -> list[Summary]:
     )
     for number, role, subject, version, verdict, cells, total_ns in session.execute(counted):
         kind = Kind(role, subject, version, verdict, cells, int(total_ns))
+        # A run that was added between the two queries is not in `runs`. Its cells are left out.
         kinds.setdefault(number, []).append(kind)
-    return [
-        Summary(run=run, kinds=kinds[run.id], gate=gate, outcome=outcome)
-        for run, gate, outcome in runs
-    ]
+    return [Summary(run=run, kinds=kinds[run.id]) for run in runs]
 
 
 def _wanted(choice: Choice) -> sa.Select[int]:
@@ -434,13 +408,7 @@ def _wanted(choice: Choice) -> sa.Select[int]:
     return found
 
 
-def _runs(session: Session, wanted: sa.Select[int]) -> list[tuple[RunRow, GateRunRow | None, str]]:
-    """Returns the runs, the oldest first, each with its gate's side and outcome."""
-    asked = (
-        sa.select(RunRow, GateRunRow, GateRow.outcome)
-        .outerjoin(GateRunRow, GateRunRow.run == RunRow.id)
-        .outerjoin(GateRow, GateRow.id == GateRunRow.gate)
-        .where(RunRow.id.in_(wanted))
-        .order_by(RunRow.started, RunRow.id)
-    )
-    return [(run, gate, outcome or "") for run, gate, outcome in session.execute(asked)]
+def _runs(session: Session, wanted: sa.Select[int], *options: ORMOption) -> list[RunRow]:
+    """Returns the runs, the oldest first."""
+    found = sa.select(RunRow).where(RunRow.id.in_(wanted)).order_by(RunRow.started, RunRow.id)
+    return list(session.scalars(found.options(*options)))

@@ -24,7 +24,7 @@ LEGEND_COLUMNS = 2
 
 def listed(summary: Summary) -> dict[str, object]:
     """Returns the values of a run that `--json` prints."""
-    run, gate = summary.run, summary.gate
+    run, gate = summary.run, summary.run.gate
     return {
         "number": run.id,
         "started": run.started,
@@ -44,8 +44,30 @@ def listed(summary: Summary) -> dict[str, object]:
         "host": run.host,
         "gate": gate.gate if gate else None,
         "side": gate.side if gate else "",
-        "outcome": summary.outcome,
+        "outcome": gate.outcome if gate else "",
     }
+
+
+def plotted(series: Sequence[Series]) -> list[dict[str, object]]:
+    """Returns the values of a plot that `--json` prints."""
+    return [
+        {
+            "plan": one.plan,
+            "lane": one.lane,
+            "cells": list(one.points[0].cells),
+            "points": [
+                {
+                    "run": point.run.id,
+                    "started": point.run.started,
+                    "program": point.program,
+                    "total_ns": point.total_ns,
+                    "cpu_ns": point.cpu_ns,
+                }
+                for point in one.points
+            ],
+        }
+        for one in series
+    ]
 
 
 def list_table(runs: Sequence[Summary]) -> FittedTable:
@@ -58,7 +80,7 @@ def list_table(runs: Sequence[Summary]) -> FittedTable:
         least=("lane", "gate"),
     )
     for each in runs:
-        run, gate, cells = each.run, each.gate, each.verdicts.total()
+        run, gate, cells = each.run, each.run.gate, each.verdicts.total()
         whole = cells == run.cells_planned and not run.interrupted
         table.add_row(
             f"{run.id}",
@@ -70,7 +92,7 @@ def list_table(runs: Sequence[Summary]) -> FittedTable:
                 f"[{STYLES.get(verdict, 'none')}]{count} {escape(verdict)}[/]"  # type: ignore[call-overload]
                 for verdict, count in each.verdicts.items()
             ),
-            f"{gate.gate}: {gate.side}, {each.outcome}" if gate else "-",
+            f"{gate.gate}: {gate.side}, {gate.outcome}" if gate else "-",
             f"{cells}" if whole else f"[yellow]{cells} of {run.cells_planned}[/]",
             f"{each.total_ns / 1e9:.3f}",
             f"{run.exit_code}",

@@ -2,7 +2,6 @@
 """The section of cells: a table, its filters, and each cell with its reasons."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
 
 from markupsafe import Markup, escape
 
@@ -28,37 +27,27 @@ NOTABLE_MAX = 1000
 """The largest number of cells if only notable ones are listed; unexpected ones come first."""
 
 
-def cells_section(sources: Sources) -> Section:
-    listed = all_cells(sources)
-    described = [each for each in listed if len(listed) <= DETAILS_MAX or is_notable(each[1])]
-    return _section(sources, listed, described[:DETAILS_MAX], len(listed), Markup(""))
+def cells_section(sources: Sources, index: Markup | None = None, *, part: int = 1) -> Section:
+    """Returns the section of all cells.
 
-
-def notable_section(sources: Sources, index: Markup, *, part: int) -> Section:
-    """Returns the first NOTABLE_MAX / `part` cells that did not simply pass, and links to all."""
-    listed = all_cells(sources)
-    notable = sorted((each for each in listed if is_notable(each[1])), key=lambda e: rank(e[1]))
-    shown = notable[: NOTABLE_MAX // part]
-    return _section(sources, shown, shown[: DETAILS_MAX // part], len(listed), index)
-
-
-def _section(
-    sources: Sources,
-    listed: Sequence[CellOfRun],
-    described: Sequence[CellOfRun],
-    cells: int,
-    index: Markup,
-) -> Section:
-    caption = "Cells that did not just pass" if len(listed) < cells else "All cells"
+    With an index of all cells, it lists the first NOTABLE_MAX / `part` that did not simply pass.
+    """
+    listed = everything = all_cells(sources)
+    if index is not None:
+        notable = [each for each in everything if is_notable(each[1])]
+        listed = sorted(notable, key=lambda each: rank(each[1]))[: NOTABLE_MAX // part]
+    few = len(listed) <= DETAILS_MAX
+    described = [each for each in listed if few or is_notable(each[1])][: DETAILS_MAX // part]
+    caption = "Cells that did not just pass" if len(listed) < len(everything) else "All cells"
     anchors = {labels.cell_anchor(run, cell) for run, cell in described}
     body = rendered(
         labels.TEMPLATES,
         "cells.html",
         table=cells_table(sources, caption, listed, anchors),
-        unlisted=cells - len(listed),
+        unlisted=len(everything) - len(listed),
         index=index,
         described=list(_descriptions(described)),
-        left_out=cells - len(described),
+        left_out=len(everything) - len(described),
     )
     return Section(key="cells", title="Cells", body=body)
 
@@ -73,22 +62,18 @@ def _descriptions(pairs: Sequence[CellOfRun]) -> Iterator[dict[str, object]]:
             "marks": labels.marks_of(cell),
             "reason": cell.reason,
             "evidence": [evidence_line(item) for item in cell.evidence],
-            "facts": [*_rounds(run.spread.get(cell.id)), *_facts(cell)],
+            "facts": list(_facts(cell, run.spread.get(cell.id))),
             "again": again(cell.rerun),
         }
 
 
-def _rounds(spread: Spread | None) -> Iterator[tuple[str, str]]:
-    if spread is None:
-        return
-    found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
-    yield "rounds", f"{found}; round {spread.shown} is shown"
-    if spread.total_ns:
+def _facts(cell: CellResult, spread: Spread | None) -> Iterator[tuple[str, str]]:
+    if spread:
+        found = ", ".join(f"{times} {verdict}" for verdict, times in spread.verdicts.items())
+        yield "rounds", f"{found}; round {spread.shown} is shown"
+    if spread and spread.total_ns:
         least, most = min(spread.total_ns.values()), max(spread.total_ns.values())
         yield "total time where it passed", f"{seconds(least)} to {seconds(most)} s"
-
-
-def _facts(cell: CellResult) -> Iterator[tuple[str, str]]:
     name = f"{subject_name(cell)} {cell.subject.version}".strip()
     yield "subject", f"{name} (its library)" if cell.subject.library else name
     yield "part", f"{cell.chip} {cell.corner}, {cell.job} of {cell.region_bytes // 1024} KiB"
@@ -133,7 +118,7 @@ def filters_of(cells: Sequence[CellResult]) -> Markup:
     hazards = sorted({hazard for cell in cells for hazard in cell.hazards})
     verdicts = {cell.verdict for cell in cells}
     choices = {
-        "subject": list(dict.fromkeys(map(labels.subject_of, cells))),
+        "subject": list(dict.fromkeys(cell.subject_label for cell in cells)),
         "verdict": [verdict for verdict in Verdict if verdict in verdicts],
         "hazards": ["none", *hazards] if hazards else [],
     }
@@ -146,7 +131,7 @@ def _row(run: RunSource, cell: CellResult, linked: Collection[str], *, several: 
     name = escape(cell.id)
     heading = f'><a href="#{key}">{name}</a>' if key in linked else f' id="{key}">{name}'
     label = f"<td>{escape(run.label)}</td>" if several else ""
-    marks = _marks(labels.subject_of(cell), cell.verdict, tuple(cell.hazards))
+    marks = "".join(f' data-{k}="{escape(value)}"' for k, value in labels.marks_of(cell).items())
     return (
         f'<tr data-cell{marks}><th scope="row"{heading}</th>{label}'
         f"<td>{labels.verdict_html(cell)}</td>{_figures(cell)}</tr>"
@@ -157,10 +142,3 @@ def _figures(cell: CellResult) -> str:
     total_ns = cell.time_ns.total
     known = (total_ns, cell.total_cpu_ns, cell.chip_busy_ns, cell.overshoot_ns)
     return "".join(f'<td class="n">{seconds(ns if total_ns else None)}</td>' for ns in known)
-
-
-@cache
-def _marks(subject: str, verdict: Verdict, hazards: tuple[str, ...]) -> str:
-    """Returns the attributes for the filters, cached because many cells share them."""
-    marks = labels.marks_for(subject, verdict, hazards)
-    return "".join(f' data-{key}="{escape(value)}"' for key, value in marks.items())

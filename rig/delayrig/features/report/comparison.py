@@ -42,8 +42,8 @@ DIFFERENCES_MAX = 40
 NAMES_MAX = 12
 NO_CALL_CHAINS = "It is unknown which delay sites were reached: no cell has call chains."
 UNKNOWN_FILE = "unknown file (no debug information)"
-Together = list[CellResult | None]
-"""The results of one cell in each run, in the order of the runs."""
+Together = dict[int, CellResult]
+"""The results of one cell by the numbers of the runs that have it, in their order."""
 
 
 def decision_section(sources: Sources) -> Section:
@@ -63,8 +63,13 @@ def _decision(gate: GateSource, sources: Sources, *, several: bool) -> Markup:
     )
     if decision.groups:
         body += table_html(_faults(decision.groups))
-    body += Markup("").join(draw_cell(run, cell).html for run, cell in worst_cells(sources))
-    compared = [cell for cell in decision.cells if any(map(_is_change, cell.excess))]
+    body += Markup("").join(draw_cell(run, cell) for run, cell in worst_cells(sources))
+    # A bar of `0.0 %` says nothing.
+    compared = [
+        cell
+        for cell in decision.cells
+        if any(i.outcome is not Outcome.PASS or abs(i.pct) >= SHOWN_PCT_MIN for i in cell.excess)
+    ]
     if compared:
         body += _chart(decision, compared)
     body += table_html(_cells(decision.cells))
@@ -90,7 +95,7 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     what = f"{fault.what} (accepted: {group.known})" if group.known else fault.what
     css, _ = CHANGES[fault.change]
     return [
-        Markup('<span class="badge {}">{}</span>').format(css, WORDS[fault.change]),
+        labels.badge(css, WORDS[fault.change]),
         labels.with_line_below(what, cell),
         labels.call_stack(fault.where),
         rounded(fault.asked_ns) if fault.asked_ns else "-",
@@ -115,11 +120,6 @@ def worst_cells(sources: Sources) -> list[CellOfRun]:
         for cell in run.results.cells
         if cell.place == place and cell.id in run.drawable
     ]
-
-
-def _is_change(item: Excess) -> bool:
-    """Returns True if a bar would show the change; a bar of `0.0 %` says nothing."""
-    return item.outcome is not Outcome.PASS or abs(item.pct) >= SHOWN_PCT_MIN
 
 
 def _sides(decision: Decision) -> str:
@@ -218,9 +218,10 @@ def _row(cell: GateCell) -> list[str | Markup]:
     figures = {item.figure: item for item in cell.excess}
     time, cpu = figures.get("time"), figures.get("CPU time")
     css, _ = OUTCOMES[cell.outcome]
-    outcome = Markup('<span class="badge {}">{}</span>').format(css, cell.outcome)
+    passed = cell.outcome is Outcome.PASS
     return [
-        *(_name(cell), outcome, cell.baseline or "-", cell.candidate),
+        cell.id if passed else labels.with_line_below(cell.id, cell.why),
+        *(labels.badge(css, cell.outcome), cell.baseline or "-", cell.candidate),
         seconds(time.baseline_ns) if time else "-",
         seconds(time.candidate_ns) if time else "-",
         _change(time) if time else "-",
@@ -235,18 +236,11 @@ def _change(item: Excess) -> str:
     return f"{item.pct:+.2f} % ({item.low_pct:+.2f} to {item.high_pct:+.2f})"
 
 
-def _name(cell: GateCell) -> str | Markup:
-    """Returns the cell's name, with the reason of its outcome below it unless it passed."""
-    if cell.outcome is Outcome.PASS:
-        return cell.id
-    return labels.with_line_below(cell.id, cell.why)
-
-
 def differences_section(sources: Sources) -> Section:
     """Returns the section of cells that differ. Changes are from a cell's first run to its last."""
     together = _together(sources.runs)
-    differing = sorted((row for row in together if _differs(row)), key=_rank)
-    only_one = sum(len(_present(row)) == 1 for row in together)
+    differing = sorted(filter(_differs, together), key=_rank)
+    only_one = sum(len(row) == 1 for row in together)
     shared = len(together) - only_one
     body = paragraph(
         f"{counted(shared, 'cell')} are in more than one run; {len(differing)} of them differ in"
@@ -258,28 +252,25 @@ def differences_section(sources: Sources) -> Section:
 
 
 def _together(runs: Sequence[RunSource]) -> list[Together]:
-    by_run = [{cell.id: cell for cell in run.results.cells} for run in runs]
-    ids = dict.fromkeys(cell_id for cells in by_run for cell_id in cells)
-    return [[cells.get(cell_id) for cells in by_run] for cell_id in ids]
-
-
-def _present(row: Together) -> list[CellResult]:
-    return [cell for cell in row if cell is not None]
+    found: dict[str, Together] = {}
+    for number, run in enumerate(runs):
+        for cell in run.results.cells:
+            found.setdefault(cell.id, {})[number] = cell
+    return list(found.values())
 
 
 def _differs(row: Together) -> bool:
-    found = {(cell.verdict, cell.time_ns.total) for cell in _present(row)}
-    return len(found) > 1
+    return len({(cell.verdict, cell.time_ns.total) for cell in row.values()}) > 1
 
 
 def _rank(row: Together) -> tuple[bool, float]:
-    verdicts = {cell.verdict for cell in _present(row)}
+    verdicts = {cell.verdict for cell in row.values()}
     return len(verdicts) == 1, -abs(_change_of_time(row))
 
 
 def _change_of_time(row: Together) -> float:
     """Returns the relative change from the first to the last time; 0 if one is unknown."""
-    times = [cell.time_ns.total for cell in _present(row)]
+    times = [cell.time_ns.total for cell in row.values()]
     return times[-1] / times[0] - 1 if len(times) > 1 and all(times) else 0.0
 
 
@@ -296,14 +287,14 @@ def _differences(runs: Sequence[RunSource], rows: list[Together]) -> Table:
 
 
 def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
-    first = _present(row)[0]
-    at = next(run for run, cell in zip(runs, row, strict=True) if cell is first)
+    at, first = next(iter(row.items()))
+    cells = [row.get(number) for number in range(len(runs))]
     change = _change_of_time(row)
     return Row(
         values=[
-            labels.cell_link(at, first),
-            *(labels.verdict_html(cell) if cell else Markup("-") for cell in row),
-            *(seconds(cell.time_ns.total or None) if cell else "-" for cell in row),
+            labels.cell_link(runs[at], first),
+            *(labels.verdict_html(cell) if cell else Markup("-") for cell in cells),
+            *(seconds(cell.time_ns.total or None) if cell else "-" for cell in cells),
             f"{100 * change:+.2f} %" if change else "-",
         ],
         marks={key: value for key, value in labels.marks_of(first).items() if key != "verdict"},
@@ -312,26 +303,21 @@ def _difference_row(runs: Sequence[RunSource], row: Together) -> Row:
 
 def coverage_section(sources: Sources) -> Section | None:
     """Returns the section on tested waits; None if the page has no gate."""
-    body = Markup("").join(map(_gate_html, sources.gates))
+    body = Markup("")
+    for gate in sources.gates:
+        before = baseline_rounds(gate.path, gate.decision.baseline.stored)
+        after = rounds_of(gate.path, CANDIDATE)
+        body += coverage_html(find_gate_coverage(before, after, find_paths()))
     return Section(key="coverage", title="Waits that were tested", body=body) if body else None
 
 
-def _gate_html(gate: GateSource) -> Markup:
-    before = baseline_rounds(gate.path, gate.decision.baseline.stored)
-    found = find_gate_coverage(before, rounds_of(gate.path, CANDIDATE), find_paths())
-    return coverage_html(found)
-
-
 def coverage_html(found: RunCoverage) -> Markup:
-    changed = bullets(changed_wait_lines(found.changed)) if found.changed else Markup("")
     if not found.coverages:
         return paragraph(NO_CALL_CHAINS)
-    return changed + Markup("").join(map(_coverage_html, found.coverages))
-
-
-def _coverage_html(coverage: Coverage) -> Markup:
-    sentence = f"{coverage.subject}: {coverage_sentence(coverage)}."
-    return paragraph(sentence) + table_html(_sites(coverage))
+    body = bullets(changed_wait_lines(found.changed)) if found.changed else Markup("")
+    for each in found.coverages:
+        body += paragraph(f"{each.subject}: {coverage_sentence(each)}.") + table_html(_sites(each))
+    return body
 
 
 def _sites(coverage: Coverage) -> Table:

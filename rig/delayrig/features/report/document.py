@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,10 +14,10 @@ from markupsafe import Markup
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.features.report import cells, comparison, matrix, summary, timelines, totals, waits
-from delayrig.features.report.labels import TEMPLATES
-from delayrig.features.report.parts import ANY_PART, Part, PartsMaker, index_of, part_of_anchors
+from delayrig.features.report.labels import report_page
+from delayrig.features.report.parts import ANY_PART, Part, index_of, make_parts, part_of_anchors
 from delayrig.features.report.source import PAGE, CellOfRun, RunSource, Sources
-from delayrig.present.pages.page import Assets, Section, code, paragraph, render_page
+from delayrig.present.pages.page import Section, code, paragraph
 
 LIMIT_BYTES = 2_000_000
 PRINTED = ("decision", "findings", "verdicts")
@@ -49,16 +48,8 @@ class Document:
 
 def document_of(sources: Sources, *, patterns: Sequence[str] = (), name: str = PAGE) -> Document:
     """Returns the report as a page of that name. `patterns` choose the cells with timelines."""
-    with contextlib.closing(PartsMaker(sources, name, _assets())) as maker:
-        return _document(sources, patterns, f"{Path(name).stem}.cells", maker)
-
-
-def _document(
-    sources: Sources, patterns: Sequence[str], folder: str, maker: PartsMaker
-) -> Document:
+    folder = f"{Path(name).stem}.cells"
     draft = _Draft(sources)
-    if draft.has_many:
-        maker.begin()
     # The decision describes the two sides of a gate.
     are_comparable = len(sources.runs) > 1 and not sources.gates
     before = [
@@ -72,18 +63,14 @@ def _document(
     ]
     coverage = comparison.coverage_section(sources)
     after = [*([coverage] if coverage else []), environment_section(sources)]
-    parts: list[Part] = []
-    listed = _all_cells(draft, [*before, *after])
-    if listed is None:
-        parts = maker.parts()
-        listed = _notable_cells(draft, [*before, *after], index_of(parts, quote(folder)))
+    listed, parts = _cells(draft, [*before, *after], name, quote(folder))
     after = [listed, *after]
     chosen = timelines.choose_cells(sources, patterns)
     most = len(chosen) if patterns else timelines.CHOSEN_MAX
     shown = set(map(_key, comparison.worst_cells(sources)))
     further = [pair for pair in chosen[:most] if _key(pair) not in shown]
     drawn = _fitting(further, draft.room([*before, *after]))
-    shown |= {_key((each.run, each.cell)) for each in drawn}
+    shown.update(map(_key, further[: len(drawn)]))
     left_out = [pair for pair in chosen if _key(pair) not in shown]
     needed = bool(drawn or left_out)
     shown_at_length = [timelines.timelines_section(drawn, left_out)] if needed else []
@@ -119,41 +106,41 @@ def write_document(made: Document, place: Path) -> None:
 class _Draft:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self._title = summary.title_of(sources)
         everything = [cell for _, cell in cells.all_cells(sources)]
-        self.has_many = len(everything) > cells.ROWS_MAX
-        """True if a page has no room for so many cells, however short their ids are."""
+        self.cells = len(everything)
+        self._title = summary.title_of(sources)
         self._summary = summary.summary_of(sources) + cells.filters_of(everything)
 
     def page(self, sections: Sequence[Section]) -> bytes:
         if self.sources.gates:
             sections = [replace(each, is_printed=each.key in PRINTED) for each in sections]
-        return render_page(
-            title=self._title, summary=self._summary, sections=sections, assets=_assets()
-        )
+        return report_page(title=self._title, summary=self._summary, sections=sections)
 
     def room(self, sections: Sequence[Section]) -> int:
         """Returns the number of bytes that the page has left beside those sections."""
         return LIMIT_BYTES - LIST_BYTES - len(self.page(sections))
 
 
-def _all_cells(draft: _Draft, others: Sequence[Section]) -> Section | None:
-    """Returns the section of all cells; None if the page has no room for it."""
-    if draft.has_many:
-        return None
-    section = cells.cells_section(draft.sources)
-    return section if draft.room([*others, section]) >= 0 else None
+def _cells(
+    draft: _Draft, others: Sequence[Section], page: str, folder: str
+) -> tuple[Section, list[Part]]:
+    """Returns the section of all cells.
 
-
-def _notable_cells(draft: _Draft, others: Sequence[Section], index: Markup) -> Section:
-    """Returns the section of as many notable cells as the page has room for."""
-    for part in NOTABLE_PARTS:
-        section = cells.notable_section(draft.sources, index, part=part)
+    If the page has no room for it, returns that of as many notable cells as fit, and the parts.
+    """
+    # A page has no room for more cells, however short their ids are.
+    if draft.cells <= cells.ROWS_MAX:
+        section = cells.cells_section(draft.sources)
         if draft.room([*others, section]) >= 0:
-            return section
+            return section, []
+    parts = make_parts(draft.sources, page)
+    index = index_of(parts, folder)
+    for part in NOTABLE_PARTS:
+        section = cells.cells_section(draft.sources, index, part=part)
+        if draft.room([*others, section]) >= 0:
+            return section, parts
     raise BadInputError(
-        f"a page of {sum(len(run.results.cells) for run in draft.sources.runs)} cells is larger"
-        f" than {LIMIT_BYTES} bytes",
+        f"a page of {draft.cells} cells is larger than {LIMIT_BYTES} bytes",
         hint="name fewer runs; `rig/rig compare` sets two of them side by side",
     )
 
@@ -176,24 +163,16 @@ def _key(pair: CellOfRun) -> tuple[str, str]:
     return run.label, cell.id
 
 
-def _fitting(chosen: Sequence[CellOfRun], room_bytes: int) -> list[timelines.Drawn]:
+def _fitting(chosen: Sequence[CellOfRun], room_bytes: int) -> list[Markup]:
     """Draws the cells in order until the room is used up."""
-    drawn: list[timelines.Drawn] = []
+    drawn: list[Markup] = []
     for run, cell in chosen:
         made = timelines.draw_cell(run, cell)
-        room_bytes -= len(made.html.encode())
+        room_bytes -= len(made.encode())
         if room_bytes < 0:
             break
         drawn.append(made)
     return drawn
-
-
-@cache
-def _assets() -> Assets:
-    style, script = (
-        (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
-    )
-    return Assets(style=style, script=script)
 
 
 def environment_section(sources: Sources) -> Section:
@@ -203,19 +182,14 @@ def environment_section(sources: Sources) -> Section:
         " says whether two runs are the same. Below each cell stands the command that runs it"
         " again.",
     )
-    body += Markup("").join(_inputs(run) for run in sources.runs)
+    for run in sources.runs:
+        title = run.named(run.path.name) or "The run"
+        again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
+        facts = map(Markup("<div><dt>{0[0]}</dt><dd>{0[1]}</dd></div>").format, _facts(run))
+        body += Markup("<h3>{}</h3><pre>{}</pre><dl>{}</dl>").format(
+            title, again, Markup("").join(facts)
+        )
     return Section(key="environment", title="Environment", body=body)
-
-
-def _inputs(run: RunSource) -> Markup:
-    again = shlex.join(["rig/rig", *_without_out(run.results.run.argv)])
-    facts = Markup("").join(
-        Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(name, value)
-        for name, value in _facts(run)
-    )
-    title = f"{run.label}: {run.path.name}" if run.label else run.path.name or "The run"
-    heading = Markup("<h3>{}</h3>").format(title)
-    return heading + Markup("<pre>{}</pre><dl>{}</dl>").format(again, facts)
 
 
 def _without_out(argv: list[str]) -> list[str]:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Facts of a cell's events for a report, computed once and small enough to be kept."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,47 +13,27 @@ from delayrig.judge.bus import observe_waits
 from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
 from delayrig.judge.waits import CHIP_BUSY
-from delayrig.judge.waste import Waste, Watched, read_watched, waste_of
-from delayrig.model.cell import Job
+from delayrig.judge.waste import (
+    Cover,
+    Span,
+    Waste,
+    Watched,
+    phase_at,
+    read_watched,
+    summed,
+    waste_of,
+)
 from delayrig.model.events import Event, first, of_kind, requests, transactions
 from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Busy
-from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.phases import overshoots
 from delayrig.model.result import CellResult
 from delayrig.subjects.profiles.profile import find_profile
 
 SILENCE_NS_MIN = 1_000_000
 """The shortest silence. Shorter gaps on the bus are round trips."""
 START, END = "start", "end"
-Span = tuple[int, int]
-"""The start and the end of a span in nanoseconds; the end is not part of it."""
-
-
-class Cover:
-    """The union of several spans."""
-
-    def __init__(self, spans: Iterable[Span]) -> None:
-        self.spans: list[Span] = []
-        """The spans in order, without overlaps."""
-        for start, end in sorted(span for span in spans if span[1] > span[0]):
-            if self.spans and start <= self.spans[-1][1]:
-                self.spans[-1] = (self.spans[-1][0], max(self.spans[-1][1], end))
-            else:
-                self.spans.append((start, end))
-        self._starts = [start for start, _ in self.spans]
-        self._before = [0, *accumulate(end - start for start, end in self.spans)]
-
-    def within_ns(self, start_ns: int, end_ns: int) -> int:
-        """Returns how much of the time from `start_ns` to `end_ns` is covered."""
-        return max(self._until_ns(end_ns) - self._until_ns(start_ns), 0)
-
-    def _until_ns(self, moment_ns: int) -> int:
-        at = bisect_right(self._starts, moment_ns)
-        if at == 0:
-            return 0
-        start, end = self.spans[at - 1]
-        return self._before[at - 1] + min(moment_ns, end) - start
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,20 +50,16 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
         return sum(msgspec.structs.astuple(self))
 
 
-def sum_of(splits: Iterable[Split]) -> Split:
-    columns = zip(*map(msgspec.structs.astuple, splits), strict=True)
-    return Split(**dict(zip(Split.__struct_fields__, map(sum, columns), strict=False)))
-
-
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
     """The silences on the bus in one phase, between the same two requests, with the part ready."""
 
+    subject: str
     phase: str
     after: str
     before: str
     count: int
     total_ns: int
-    most_ns: int
+    total_ns_max: int
 
 
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +157,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
     return CellFacts(
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
-        silences=_summed(_silences(watched, Cover([*busy, *late]))),
+        silences=summed(_silences(watched, result.subject_label, Cover([*busy, *late]))),
         waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
     )
 
@@ -214,52 +188,28 @@ def job_of(events: list[Event]) -> Span | None:
     return (started.t_ns, ended.t_ns) if started and ended else None
 
 
-def phases_of(events: list[Event], job: Span, kind: str) -> list[tuple[int, str]]:
-    """Returns the start and the name of each phase of a job of that kind."""
-    reading = VERIFY if kind == Job.VERIFY else READ
-    return [(job[0], PROBE), *phase_changes(events, first_read=reading)]
-
-
-def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
+def _silences(watched: Watched, subject: str, accounted: Cover) -> Iterator[Silence]:
     events = watched.events
     job = job_of(events)
     if job is None:
         return
-    changes = phases_of(events, job, watched.cell.job)
+    phase_of = phase_at(watched)
     moments = [(each.read_ns, each.reply_ns, each.name) for each in requests(events)]
     moments.append((job[1], job[1], END))
-    since_ns, after, phase = job[0], START, 0
+    since_ns, after = job[0], START
     for read_ns, reply_ns, name in moments:
         length_ns = read_ns - since_ns - accounted.within_ns(since_ns, read_ns)
-        while phase + 1 < len(changes) and changes[phase + 1][0] <= since_ns:
-            phase += 1
         if length_ns >= SILENCE_NS_MIN:
             yield Silence(
-                phase=changes[phase][1],
+                subject=subject,
+                phase=phase_of(since_ns),
                 after=after,
                 before=name,
                 count=1,
                 total_ns=length_ns,
-                most_ns=length_ns,
+                total_ns_max=length_ns,
             )
         since_ns, after = max(since_ns, reply_ns), name
-
-
-def _summed(silences: Iterator[Silence]) -> list[Silence]:
-    alike: dict[tuple[str, str, str], list[Silence]] = {}
-    for each in silences:
-        alike.setdefault((each.phase, each.after, each.before), []).append(each)
-    return [sum_of_silences(found) for found in alike.values()]
-
-
-def sum_of_silences(alike: Sequence[Silence]) -> Silence:
-    """Returns the sum of silences of one phase between the same two requests."""
-    return msgspec.structs.replace(
-        alike[0],
-        count=sum(each.count for each in alike),
-        total_ns=sum(each.total_ns for each in alike),
-        most_ns=max(each.most_ns for each in alike),
-    )
 
 
 def _chip_margins(events: list[Event]) -> list[WaitMargin]:
@@ -280,32 +230,22 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
     ]
 
 
-def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
-    return [
-        _margin(kind, [wait for wait in waits if wait.kind == kind])
-        for kind in dict.fromkeys(wait.kind for wait in waits)
-    ]
-
-
-def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
-    judged = [wait for wait in waits if wait.is_judged]
-    found = WaitMargin(
-        kind=kind,
-        witness=waits[0].witness,
-        count=len(waits),
-        judged=len(judged),
-        short=sum(wait.is_short for wait in waits),
-    )
-    if not judged:
-        return found
-    worst = min(judged, key=_certain_margin_ns)
-    return msgspec.structs.replace(
-        found,
-        requested_ns=worst.requested_ns,
-        actual_ns=(worst.shortest_ns, worst.longest_ns),
-        margin_ns=_certain_margin_ns(worst),
-        opened_ns=worst.opened_ns,
-    )
+def _margins(waits: Sequence[ObservedWait]) -> Iterator[WaitMargin]:
+    for kind in dict.fromkeys(wait.kind for wait in waits):
+        alike = [wait for wait in waits if wait.kind == kind]
+        judged = [wait for wait in alike if wait.is_judged]
+        worst = min(judged, key=_certain_margin_ns, default=None)
+        yield WaitMargin(
+            kind=kind,
+            witness=alike[0].witness,
+            count=len(alike),
+            judged=len(judged),
+            short=sum(wait.is_short for wait in alike),
+            requested_ns=worst.requested_ns if worst else None,
+            actual_ns=(worst.shortest_ns, worst.longest_ns) if worst else None,
+            margin_ns=_certain_margin_ns(worst) if worst else None,
+            opened_ns=worst.opened_ns if worst else None,
+        )
 
 
 def _certain_margin_ns(wait: ObservedWait) -> int:

@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names of cells, verdicts and figures on a page."""
 
-from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from markupsafe import Markup
 
 from delayrig.features.report.source import RunSource
-from delayrig.model.platform import Arch, labelled
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import CLASSES
-from delayrig.present.pages.page import anchor
+from delayrig.present.pages.page import anchor, render_page
 
 TEMPLATES = Path(__file__).parent / "templates"
+STYLE, SCRIPT = (
+    (TEMPLATES / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js")
+)
+report_page = partial(render_page, style=STYLE, script=SCRIPT)
 CALM = "none"
 HOST_SPEED = "this machine"
 
 
-def subject_of(cell: CellResult) -> str:
-    """Returns the subject's name, with its architecture if that is not the usual one."""
-    return _labelled(cell.subject.name, cell.guest.arch)
-
-
-@cache
-def _labelled(name: str, arch: str) -> str:
-    try:
-        return labelled(name, Arch(arch))
-    except ValueError:
-        return f"{name} {arch}"
-
-
 def speed_of(cell: CellResult) -> str:
     """Returns the speeds of the cores in MIPS, or `HOST_SPEED` for a cell of the host lane."""
-    return _speed(tuple(cell.guest.mips))
-
-
-@cache
-def _speed(mips: tuple[float, ...]) -> str:
-    speeds = dict.fromkeys(f"{round(each)}" for each in mips)
-    return "/".join(speeds) or HOST_SPEED
+    return "/".join(dict.fromkeys(f"{round(each)}" for each in cell.guest.mips)) or HOST_SPEED
 
 
 def speed_rank(speed: str) -> float:
@@ -50,9 +33,9 @@ def hazards_of(cell: CellResult) -> str:
     return "+".join(cell.hazards) or CALM
 
 
-def badge(verdict: Verdict, text: str = "") -> Markup:
-    """Returns a verdict as a word in its colour."""
-    return Markup('<span class="badge {}">{}</span>').format(CLASSES[verdict], text or verdict)
+def badge(css: str, text: str) -> Markup:
+    """Returns a word in the colour of the CSS class."""
+    return Markup('<span class="badge {}">{}</span>').format(css, text)
 
 
 def verdict_html(cell: CellResult) -> Markup:
@@ -69,7 +52,9 @@ def expectation_note(verdict: Verdict, expected: bool) -> str:
 @cache
 def _verdict_html(verdict: Verdict, expected: bool) -> Markup:
     note = expectation_note(verdict, expected)
-    return badge(verdict) + (Markup(' <span class="soft">{}</span>').format(note) if note else "")
+    return badge(CLASSES[verdict], verdict) + (
+        Markup(' <span class="soft">{}</span>').format(note) if note else ""
+    )
 
 
 def cell_anchor(run: RunSource, cell: CellResult) -> str:
@@ -92,8 +77,5 @@ def cell_link(run: RunSource, cell: CellResult, text: str = "") -> Markup:
 
 def marks_of(cell: CellResult) -> dict[str, str]:
     """Returns the values that the page's filters compare."""
-    return marks_for(subject_of(cell), cell.verdict, cell.hazards)
-
-
-def marks_for(subject: str, verdict: Verdict, hazards: Sequence[str]) -> dict[str, str]:
-    return {"subject": subject, "verdict": verdict, "hazards": " ".join(hazards) or CALM}
+    hazards = " ".join(cell.hazards) or CALM
+    return {"subject": cell.subject_label, "verdict": cell.verdict, "hazards": hazards}

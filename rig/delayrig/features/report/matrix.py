@@ -11,7 +11,6 @@ from markupsafe import Markup
 from delayrig.base.text import counted
 from delayrig.features.report import labels
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.model.cell import Role
 from delayrig.model.result import CellResult
 from delayrig.present.notable import CLASSES, GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, rendered, table_html
@@ -31,7 +30,7 @@ ROWS_MAX = 200
 
 def matrix_section(sources: Sources) -> Section:
     body = [paragraph(EXPLAINED), *(_matrix(run) for run in sources.runs if run.results.measured)]
-    watched = [table_html(_watching(run)) for run in sources.runs if _watchers(run)]
+    watched = [table_html(_watching(run)) for run in sources.runs if run.results.watching]
     if watched:
         heading = Markup('<h3 id="watching" tabindex="-1">How the rig put itself to the test</h3>')
         body += [heading, *watched]
@@ -47,7 +46,7 @@ def _matrix(run: RunSource) -> Markup:
     cells = run.results.measured
     found: dict[str, dict[str, Slots]] = {}
     for cell in cells:
-        row = found.setdefault(labels.subject_of(cell), {}).setdefault(labels.hazards_of(cell), {})
+        row = found.setdefault(cell.subject_label, {}).setdefault(labels.hazards_of(cell), {})
         row.setdefault((labels.speed_of(cell), cell.guest.cores), []).append(cell)
     slots = {slot for rows in found.values() for row in rows.values() for slot in row}
     columns = sorted(slots, key=lambda slot: (labels.speed_rank(slot[0]), *slot))
@@ -68,8 +67,14 @@ def _matrix(run: RunSource) -> Markup:
 
 
 def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> list[dict[str, Any]]:
-    """Returns a row for each set of hazards, and one for all sets without a row of their own."""
-    shown = _shown(rows)
+    """Returns a row for each set of hazards, the empty set first.
+
+    If there are too many, the gravest have a row, and all others have one together.
+    """
+    chosen = list(rows)
+    if len(chosen) > ROWS_MAX:
+        chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
+    shown = sorted(chosen[:ROWS_MAX], key=lambda each: (each != labels.CALM, each))
     rest = [hazards for hazards in rows if hazards not in shown]
     named = [(hazards, [hazards], rows[hazards]) for hazards in shown]
     if rest:
@@ -85,14 +90,6 @@ def _rows(run: RunSource, rows: dict[str, Slots], columns: Sequence[Slot]) -> li
         }
         for name, hazards, slots in named
     ]
-
-
-def _shown(rows: dict[str, Slots]) -> list[str]:
-    """Returns the sets of hazards with a row, the empty set first; of too many, the gravest."""
-    chosen = list(rows)
-    if len(chosen) > ROWS_MAX:
-        chosen.sort(key=lambda hazards: min(rank(c) for c in chain(*rows[hazards].values())))
-    return sorted(chosen[:ROWS_MAX], key=lambda each: (each != labels.CALM, each))
 
 
 def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]:
@@ -112,13 +109,9 @@ def _badges(run: RunSource, cells: Sequence[CellResult]) -> list[dict[str, str]]
     ]
 
 
-def _watchers(run: RunSource) -> list[CellResult]:
-    return [cell for cell in run.results.cells if cell.role in (Role.CANARY, Role.CONTROL)]
-
-
 def _watching(run: RunSource) -> Table:
     label = f"{run.label}: canaries" if run.label else "Canaries"
-    watchers = _watchers(run)
+    watchers = run.results.watching
     shown = sorted(watchers, key=lambda cell: cell.is_expected)[:WATCHERS_MAX]
     left_out = len(watchers) - len(shown)
     more = f"; {left_out} more came out as they must, or are under Cells" if left_out else ""

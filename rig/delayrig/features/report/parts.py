@@ -5,23 +5,25 @@ A browser loads such a page only when a link to it is followed. That needs neith
 JavaScript.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from delayrig.base import digest
-from delayrig.base.garbage import without_collections
 from delayrig.features.report.cells import all_cells, cells_table, filters_of
-from delayrig.features.report.labels import CALM, hazards_of, speed_of, speed_rank, subject_of
-from delayrig.features.report.source import CellOfRun, Sources, begin_worker
+from delayrig.features.report.labels import (
+    CALM,
+    hazards_of,
+    report_page,
+    speed_of,
+    speed_rank,
+)
+from delayrig.features.report.source import CellOfRun, Sources
 from delayrig.present.notable import is_notable
-from delayrig.present.pages.page import Assets, Section, paragraph, render_page, table_html
+from delayrig.present.pages.page import Section, paragraph, table_html
 from delayrig.present.tables import words_and_figures
 
 CELLS_MAX = 2500
@@ -44,49 +46,12 @@ class Part:
     hazards: str
 
 
-class PartsMaker:
-    """Makes parts in another process while this one makes the page."""
-
-    def __init__(self, sources: Sources, page: str, assets: Assets) -> None:
-        # A child of fork() inherits the arguments, so nothing is copied.
-        given = (os.getpid(), sources, page, assets)
-        self._pool = ProcessPoolExecutor(1, get_context("fork"), _begin, given)
-        self._parts: Future[list[Part]] | None = None
-
-    def begin(self) -> Future[list[Part]]:
-        """Starts making the parts, unless that was done before."""
-        if self._parts is None:
-            self._parts = self._pool.submit(_made)
-        return self._parts
-
-    def parts(self) -> list[Part]:
-        """Waits for the parts and returns them."""
-        return self.begin().result()
-
-    def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-
-_given: list[tuple[Sources, str, Assets]] = []
-"""The input of the process that makes parts."""
-
-
-def _begin(parent: int, sources: Sources, page: str, assets: Assets) -> None:
-    begin_worker(parent)
-    _given.append((sources, page, assets))
-
-
-def _made() -> list[Part]:
-    with without_collections():
-        return make_parts(*_given[0])
-
-
-def make_parts(sources: Sources, page: str, assets: Assets) -> list[Part]:
+def make_parts(sources: Sources, page: str) -> list[Part]:
     """Returns all cells of the page as parts, sorted by run, subject, hazards, speed and cores."""
     listed = _in_order(sources)
     slices = [listed[at : at + CELLS_MAX] for at in range(0, len(listed), CELLS_MAX)]
     return [
-        _part(sources, page, assets, number, cells, of=len(slices))
+        _part(sources, page, number, cells, of=len(slices))
         for number, cells in enumerate(slices, start=1)
     ]
 
@@ -116,31 +81,28 @@ def index_of(parts: Sequence[Part], folder: str) -> Markup:
 def _in_order(sources: Sources) -> list[CellOfRun]:
     """Returns the cells in an order that keeps those of a number in the verdict table together."""
     listed = all_cells(sources)
-    subjects = {name: at for at, name in enumerate(dict.fromkeys(subject_of(c) for _, c in listed))}
+    subjects = list(dict.fromkeys(cell.subject_label for _, cell in listed))
     runs = {id(run): at for at, run in enumerate(sources.runs)}
 
     def place(each: CellOfRun) -> tuple[int, int, bool, str, float, int]:
         run, cell = each
         hazards = hazards_of(cell)
         speed = speed_rank(speed_of(cell))
-        subject = subjects[subject_of(cell)]
+        subject = subjects.index(cell.subject_label)
         return runs[id(run)], subject, hazards != CALM, hazards, speed, cell.guest.cores
 
     return sorted(listed, key=place)
 
 
-def _part(
-    sources: Sources, page: str, assets: Assets, number: int, cells: Sequence[CellOfRun], *, of: int
-) -> Part:
+def _part(sources: Sources, page: str, number: int, cells: Sequence[CellOfRun], *, of: int) -> Part:
     first = (number - 1) * CELLS_MAX + 1
     title = f"Cells {first:,} to {first + len(cells) - 1:,}"
     back = Markup('<a href="../{}">Back to the report</a>').format(quote(page))
     body = cells_table(sources, title, cells)
-    content = render_page(
+    content = report_page(
         title=title,
         summary=paragraph(f"Page {number} of {of}. ", back) + filters_of([c for _, c in cells]),
         sections=[Section(key="cells", title="Cells", body=body)],
-        assets=assets,
     )
     name = f"{number:04}-{digest.of_bytes(content)[:DIGEST_DIGITS]}.html"
     return Part(
@@ -148,7 +110,7 @@ def _part(
         content=content,
         cells=len(cells),
         notable=sum(is_notable(cell) for _, cell in cells),
-        subjects=_reach(subject_of(cell) for _, cell in cells),
+        subjects=_reach(cell.subject_label for _, cell in cells),
         hazards=_reach(hazards_of(cell) for _, cell in cells),
     )
 

@@ -62,6 +62,10 @@ class RunSource:
     spread: dict[str, Spread] = field(default_factory=dict)
     """Differences between rounds by cell, if the run has several rounds."""
 
+    def named(self, text: str) -> str:
+        """Returns the text with the run's label before it, if there is one."""
+        return f"{self.label}: {text}" if self.label else text
+
     @property
     def report(self) -> Report:
         return report_of_run(self.results)
@@ -122,7 +126,9 @@ def read_sources(paths: Sequence[Path]) -> Sources:
             runs += sides
         else:
             runs.append(_read_run(path))
-    return Sources(gates=gates, runs=_labelled(runs, of_one_gate=len(paths) == len(gates) == 1))
+    if len(runs) > 1 and not len(paths) == len(gates) == 1:
+        runs = [replace(run, label=_letter(at), side=run.label) for at, run in enumerate(runs)]
+    return Sources(gates=gates, runs=runs)
 
 
 def _kept_in(path: Path) -> Path:
@@ -205,12 +211,6 @@ def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
     return gate, [replace(before, label=BASELINE), replace(after, label=CANDIDATE)]
 
 
-def _labelled(runs: list[RunSource], *, of_one_gate: bool) -> list[RunSource]:
-    if of_one_gate or len(runs) == 1:
-        return runs
-    return [replace(run, label=_letter(at), side=run.label) for at, run in enumerate(runs)]
-
-
 def _letter(at: int) -> str:
     more, rest = divmod(at, len(ALPHABET))
     return (_letter(more - 1) if more else "") + ALPHABET[rest]
@@ -227,33 +227,29 @@ def fold_rounds(rounds: Sequence[tuple[Path, Results]]) -> tuple[Results, dict[s
     for number, (_, results) in enumerate(rounds, start=1):
         for cell in results.cells:
             found.setdefault(cell.id, {})[number] = cell
-    shown = {cell_id: _shown(cells) for cell_id, cells in found.items()}
-    spreads = {
-        cell_id: _spread(cells, shown[cell_id], rounds[shown[cell_id] - 1][0] / cell_id)
-        for cell_id, cells in found.items()
-    }
-    cells = [found[cell_id][number] for cell_id, number in shown.items()]
+    folders = [folder for folder, _ in rounds]
+    spreads = {cell_id: _spread(cells, folders) for cell_id, cells in found.items()}
+    cells = [found[cell_id][spread.shown] for cell_id, spread in spreads.items()]
     return msgspec.structs.replace(rounds[0][1], cells=cells), spreads
 
 
 def _shown(cells: dict[int, CellResult]) -> int:
     """Returns the round to show; a round without an answer only if all are without one."""
-    answered = [number for number, cell in cells.items() if not is_unheard(cell)]
-    choice = answered or list(cells)
-    gravest = min(GRAVITY.index(cells[number].verdict) for number in choice)
-    equal = [number for number in choice if GRAVITY.index(cells[number].verdict) == gravest]
-    by_time = sorted(equal, key=lambda number: cells[number].time_ns.total)
-    return by_time[(len(by_time) - 1) // 2]
+    choice = [number for number, cell in cells.items() if not is_unheard(cell)] or list(cells)
+    verdict = min((cells[number].verdict for number in choice), key=GRAVITY.index)
+    equal = [number for number in choice if cells[number].verdict is verdict]
+    equal.sort(key=lambda number: cells[number].time_ns.total)
+    return equal[(len(equal) - 1) // 2]
 
 
-def _spread(cells: dict[int, CellResult], shown: int, folder: Path) -> Spread:
+def _spread(cells: dict[int, CellResult], folders: list[Path]) -> Spread:
+    shown = _shown(cells)
     counts = Counter(cell.verdict for cell in cells.values())
-    passed = {number: cell for number, cell in cells.items() if cell.verdict is Verdict.PASS}
     return Spread(
-        folder=folder,
+        folder=folders[shown - 1] / cells[shown].id,
         shown=shown,
         verdicts={verdict: counts[verdict] for verdict in GRAVITY if counts[verdict]},
-        total_ns={number: cell.time_ns.total for number, cell in passed.items()},
+        total_ns={n: c.time_ns.total for n, c in cells.items() if c.verdict is Verdict.PASS},
     )
 
 

@@ -3,7 +3,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -18,7 +17,7 @@ from delayrig.features.report.source import GateSource, RunSource, Sources
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, ContrastVerdict, Verdict
-from delayrig.present.notable import GRAVITY, rank
+from delayrig.present.notable import CLASSES, GRAVITY, rank
 from delayrig.present.pages.page import Section, paragraph, paragraphs, rendered
 from delayrig.present.results import finding_lines, remarks
 
@@ -71,9 +70,7 @@ def _made_of(run: RunSource) -> Markup:
 
 
 def _lead(code: ExitCode, text: str) -> Markup:
-    return Markup('<p class="answer"><span class="badge {}">{}</span> {}</p>').format(
-        *WORDS[code], text
-    )
+    return Markup('<p class="answer">{} {}</p>').format(badge(*WORDS[code]), text)
 
 
 def _decision(gate: GateSource) -> Markup:
@@ -90,11 +87,10 @@ def _notes(run: RunSource) -> list[str]:
 
 
 def _run(run: RunSource) -> Markup:
-    label = f"{run.label}: " if run.label else ""
     notes = _notes(run)
-    lead = _lead(run.report.code, label + run.report.lines[0])
+    lead = _lead(run.report.code, run.named(run.report.lines[0]))
     found = Counter(cell.verdict for cell in run.results.cells)
-    badges = (badge(each, f"{found[each]} {each}") for each in GRAVITY if found[each])
+    badges = (badge(CLASSES[each], f"{found[each]} {each}") for each in GRAVITY if found[each])
     if run.results.run.interrupted:
         notes.append("The run was interrupted: some cells of its plan are missing.")
     return lead + paragraph(Markup(" ").join(badges)) + paragraphs(notes)
@@ -104,7 +100,7 @@ def findings_section(sources: Sources) -> Section:
     """Returns measured cells other than passed and skipped, unexpected verdicts, and contrasts."""
     pairs = all_cells(sources)
     found = sorted((pair for pair in pairs if _is_finding(pair[1])), key=lambda p: rank(p[1]))
-    watching = [cell for _, cell in pairs if cell.role in (Role.CANARY, Role.CONTROL)]
+    watching = [cell for run in sources.runs for cell in run.results.watching]
     contrasts = [contrast for run in sources.runs for contrast in run.results.contrasts]
     contrasts.sort(key=lambda contrast: contrast.verdict is ContrastVerdict.SEEN)
     shown = [_finding(run, cell) for run, cell in found[:FINDINGS_MAX]]
@@ -184,15 +180,15 @@ def _more(item: Excess) -> str:
 def _good(decision: Decision) -> str:
     cells = [cell for cell in decision.cells if cell.outcome is Outcome.PASS]
     measured = [cell for cell in cells if cell.role == Role.MEASURE]
-    found = [item for cell in measured for item in cell.excess]
-    figures = list(dict.fromkeys(item.figure for item in found))
-    changes = [_change(name, [i for i in found if i.figure == name]) for name in figures]
-    return ", ".join([f"nothing is too short in {counted(len(measured), 'cell')}", *changes])
-
-
-def _change(figure: str, found: Sequence[Excess]) -> str:
-    before = sum(item.baseline_ns for item in found)
-    return f"{figure} {100 * sum(item.more_ns for item in found) / before:+.1f} %"
+    words = [f"nothing is too short in {counted(len(measured), 'cell')}"]
+    items: dict[str, list[Excess]] = {}
+    for item in (item for cell in measured for item in cell.excess):
+        items.setdefault(item.figure, []).append(item)
+    for figure, found in items.items():
+        before_ns = sum(item.baseline_ns for item in found)
+        change_pct = 100 * sum(item.more_ns for item in found) / before_ns
+        words.append(f"{figure} {change_pct:+.1f} %")
+    return ", ".join(words)
 
 
 def _doubt(decision: Decision) -> str:

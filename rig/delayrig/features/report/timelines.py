@@ -12,11 +12,11 @@ from markupsafe import Markup
 from delayrig.base.durations import rounded
 from delayrig.base.errors import BadInputError
 from delayrig.features.report.cells import all_cells
-from delayrig.features.report.facts import CellFacts, WaitMargin, job_of, phases_of, read_judged
+from delayrig.features.report.facts import CellFacts, WaitMargin, job_of, read_judged
 from delayrig.features.report.labels import cell_link, verdict_html
 from delayrig.features.report.source import CellOfRun, RunSource, Sources, told_by_events
+from delayrig.judge.waste import Watched, phases_of
 from delayrig.model.cell import Role
-from delayrig.model.events import Event
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.notable import rank
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, new_figure
@@ -28,23 +28,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TRACKS = {
-    Track.REQUEST: Colour.FIFTH,
-    Track.COMMAND: Colour.FIRST,
-    Track.BUSY: Colour.SECOND,
-    Track.WAIT: Colour.REST,
-    Track.DELAY: Colour.FOURTH,
+LINES = {
+    Track.REQUEST: ("programmer", Colour.FIFTH, ""),
+    Track.COMMAND: ("commands", Colour.FIRST, ""),
+    Track.BUSY: ("chip busy", Colour.SECOND, ""),
+    Track.WAIT: ("waits", Colour.REST, ""),
+    Track.DELAY: ("delays", Colour.FOURTH, ""),
+    Track.VIOLATION: ("too early", Colour.BAD, "X"),
+    Track.FAULT: ("faults", Colour.DOUBT, "v"),
 }
-MARKS = {Track.VIOLATION: (Colour.BAD, "X"), Track.FAULT: (Colour.DOUBT, "v")}
-NAMES = {
-    Track.REQUEST: "programmer",
-    Track.COMMAND: "commands",
-    Track.BUSY: "chip busy",
-    Track.WAIT: "waits",
-    Track.DELAY: "delays",
-    Track.VIOLATION: "too early",
-    Track.FAULT: "faults",
-}
+"""The name and the colour of each line, and the marker of those that show moments."""
 STEPS = 500
 """The number of steps of an axis. Spans less than half a step apart are drawn as one."""
 AROUND = 2.5
@@ -58,15 +51,6 @@ CHOSEN_MAX = 12
 CANDIDATES_MAX = 3 * CHOSEN_MAX
 PHASES_SAID_MAX = 12
 LEFT_OUT_MAX = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """A cell's timeline as HTML."""
-
-    run: RunSource
-    cell: CellResult
-    html: Markup
 
 
 def worth_reading(sources: Sources, patterns: Sequence[str]) -> list[CellOfRun] | None:
@@ -144,35 +128,33 @@ def timeline_picture(sources: Sources, patterns: Sequence[str]) -> Chart:
     return chart
 
 
-def _title(run: RunSource, cell: CellResult) -> str:
-    return f"{run.label}: {cell.id}" if run.label else cell.id
-
-
 def _chart(run: RunSource, cell: CellResult) -> tuple[Chart, Table]:
     watched = read_judged(run.folder_of(cell), cell)
     timeline = timeline_of(watched.events, watched.delays)
-    phases = _phases(watched.events, cell)
+    phases = _phases(watched)
     worst = worst_waits(run.drawable[cell.id])
     chart = Chart(
-        title=f"Timeline of {_title(run, cell)}",
+        title=f"Timeline of {run.named(cell.id)}",
         description=_in_words(timeline, phases, worst[:1]),
         figure=_figure(timeline, phases, worst),
     )
     return chart, _table(timeline, phases)
 
 
-def draw_cell(run: RunSource, cell: CellResult) -> Drawn:
-    folder, title = run.folder_of(cell), _title(run, cell)
+def draw_cell(run: RunSource, cell: CellResult) -> Markup:
     made, table = _chart(run, cell)
     chart = made.html(caption=CAPTION, table=table)
-    where = shlex.join(["rig/rig", "trace", str(folder), "-o", "cell.json"])
-    html = Markup("<h3>{}</h3><p>{} {}. Every event: <code>{}</code></p>{}").format(
-        title, verdict_html(cell), cell_link(run, cell, "About this cell"), where, chart
+    where = shlex.join(["rig/rig", "trace", str(run.folder_of(cell)), "-o", "cell.json"])
+    return Markup("<h3>{}</h3><p>{} {}. Every event: <code>{}</code></p>{}").format(
+        run.named(cell.id),
+        verdict_html(cell),
+        cell_link(run, cell, "About this cell"),
+        where,
+        chart,
     )
-    return Drawn(run=run, cell=cell, html=html)
 
 
-def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[CellOfRun]) -> Section:
+def timelines_section(drawn: Iterable[Markup], left_out: Sequence[CellOfRun]) -> Section:
     """Returns the timelines that have room, and the names of the other cells."""
     body = paragraph(
         "The lines show the requests to the programmer, the commands to the chip, when the chip was"
@@ -180,7 +162,7 @@ def timelines_section(drawn: Iterable[Drawn], left_out: Sequence[CellOfRun]) -> 
         " upper chart is the whole job. The lower one enlarges the wait with the least margin,"
         " shaded from its beginning to its required end. Crosses are commands that came too early."
     )
-    body += Markup("").join(each.html for each in drawn)
+    body += Markup("").join(drawn)
     if left_out:
         names = paragraph(
             "A page shows only some timelines. --cell PATTERN chooses others, and rig/rig trace"
@@ -202,11 +184,11 @@ class _Phase:
     end_ns: int
 
 
-def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
-    job = job_of(events)
+def _phases(watched: Watched) -> list[_Phase]:
+    job = job_of(watched.events)
     if job is None:
         return []
-    changes = phases_of(events, job, cell.job)
+    changes = phases_of(watched, job[0])
     ends = [*(at for at, _ in changes[1:]), job[1]]
     return [
         _Phase(name=name, start_ns=start, end_ns=end)
@@ -217,7 +199,7 @@ def _phases(events: list[Event], cell: CellResult) -> list[_Phase]:
 def _figure(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin]) -> "Figure":
     """Returns the whole job above, and below it the worst wait that is short enough to enlarge."""
     tracks = {span.track for span in timeline.spans} | {each.track for each in timeline.instants}
-    rows = [track for track in (*TRACKS, *MARKS) if track in tracks]
+    rows = [track for track in LINES if track in tracks]
     start_ns = phases[0].start_ns if phases else timeline.start_ns
     last_ns = max((span.end_ns for span in timeline.spans), default=timeline.start_ns + 1)
     end_ns = phases[-1].end_ns if phases else last_ns
@@ -274,9 +256,9 @@ def _draw(
     from matplotlib.path import Path
 
     for at, track in enumerate(rows):
-        if track in MARKS:
-            colour, marker = MARKS[track]
-            moments = _thinned([i.at_ns for i in timeline.instants if i.track is track], window)
+        _, colour, marker = LINES[track]
+        if marker:
+            moments = _thinned([i.start_ns for i in timeline.instants if i.track is track], window)
             seconds = [_s(moment, origin_ns) for moment in moments]
             axes.plot(seconds, [at] * len(moments), marker, ms=5, color=colour, mew=0)
             continue
@@ -286,8 +268,8 @@ def _draw(
             box = [(left, at - 0.36), (right, at - 0.36), (right, at + 0.36), (left, at + 0.36)]
             boxes.append(Path([*box, (0, 0)], [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]))
         if boxes:
-            axes.add_patch(PathPatch(Path.make_compound_path(*boxes), color=TRACKS[track], lw=0))
-    axes.set_yticks(range(len(rows)), [NAMES[track] for track in rows])
+            axes.add_patch(PathPatch(Path.make_compound_path(*boxes), color=colour, lw=0))
+    axes.set_yticks(range(len(rows)), [LINES[track][0] for track in rows])
     axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     axes.set_xlim(*(_s(moment, origin_ns) for moment in window))
     hide_left_axis(axes)
@@ -387,15 +369,12 @@ def _in_words(timeline: Timeline, phases: list[_Phase], worst: list[WaitMargin])
 
 def _table(timeline: Timeline, phases: list[_Phase]) -> Table:
     rows = []
-    for track in TRACKS:
-        spans = [span for span in timeline.spans if span.track is track]
-        if spans:
-            lengths = [span.end_ns - span.start_ns for span in spans]
-            rows.append(_table_row(NAMES[track], lengths))
-    for track in MARKS:
-        number = sum(each.track is track for each in timeline.instants)
-        if number:
-            rows.append([NAMES[track], f"{number:,}", "-", "-"])
+    for track, (name, *_) in LINES.items():
+        lengths = [span.end_ns - span.start_ns for span in timeline.spans if span.track is track]
+        if lengths:
+            rows.append(_table_row(name, lengths))
+        if number := sum(each.track is track for each in timeline.instants):
+            rows.append([name, f"{number:,}", "-", "-"])
     for name in dict.fromkeys(phase.name for phase in phases):
         lengths = [phase.end_ns - phase.start_ns for phase in phases if phase.name == name]
         rows.append(_table_row(f"phase: {name}", lengths))

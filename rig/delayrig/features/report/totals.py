@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.base.text import counted
-from delayrig.features.report.facts import Split, sum_of
-from delayrig.features.report.labels import cell_link, subject_of
-from delayrig.features.report.source import RunSource, Sources
+from delayrig.features.report.facts import Split
+from delayrig.features.report.labels import cell_link
+from delayrig.features.report.source import CellOfRun, RunSource, Sources
+from delayrig.judge.waste import summed
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present.console import seconds
 from delayrig.present.pages.charts import Chart, Colour, hide_left_axis, label_bar, new_figure
@@ -52,7 +53,6 @@ class Total:
     """The total of one subject in one run, over all comparable cells."""
 
     name: str
-    cells: int
     split: Split
     user_ns: int
     sys_ns: int
@@ -88,7 +88,11 @@ def _body(sources: Sources, timed: "Timed", groups: Sequence[Group]) -> Markup:
     if any(total.rounds_ns for group in groups for total in group.totals):
         body += paragraph(ROUNDS)
     for group in groups:
-        body += _chart(group).html(caption=_scope(group), table=_table(group.totals))
+        cells = counted(len(group.places), "cell")
+        scope = f"The {cells} that all of these passed"
+        if len(group.totals) == 1:
+            scope = f"{group.totals[0].name}: the {cells} that it passed"
+        body += _chart(group).html(caption=scope, table=_table(group))
     charted = {total.name for group in groups for total in group.totals}
     missing = [name for name in timed if name not in charted]
     if missing:
@@ -107,7 +111,8 @@ def totals_picture(sources: Sources) -> Chart | None:
 
 def _chart(group: Group) -> Chart:
     totals = group.totals
-    return Chart(title=group.title, description=_in_words(totals), figure=_figure(totals))
+    words = "; ".join(map(_in_words, totals))
+    return Chart(title=group.title, description=words, figure=_figure(totals))
 
 
 def _groups(timed: "Timed") -> list[Group]:
@@ -116,7 +121,7 @@ def _groups(timed: "Timed") -> list[Group]:
     rest = dict(timed)
     while rest and len(groups) < GROUPS_MAX:
         places = _common_places(rest)
-        totals = [total for name in rest if (total := _total(name, rest[name], places)).cells]
+        totals = [total for name in rest if (total := _total(name, rest[name], places))]
         if not totals:
             break
         groups.append(Group(places=places, totals=totals))
@@ -125,7 +130,7 @@ def _groups(timed: "Timed") -> list[Group]:
     return groups
 
 
-Timed = dict[str, dict[str, tuple[RunSource, CellResult]]]
+Timed = dict[str, dict[str, CellOfRun]]
 """Cells by subject and run, and by place."""
 
 
@@ -134,8 +139,7 @@ def _timed(sources: Sources) -> Timed:
     for run in sources.runs:
         for cell in run.results.measured:
             if cell.time_ns.total:
-                name = f"{run.label}: {subject_of(cell)}" if run.label else subject_of(cell)
-                found.setdefault(name, {})[cell.place] = (run, cell)
+                found.setdefault(run.named(cell.subject_label), {})[cell.place] = (run, cell)
     return found
 
 
@@ -156,14 +160,14 @@ def _common_places(timed: Timed) -> list[str]:
     return [place for place in first if place in shared] + sorted(shared - set(first))
 
 
-def _total(name: str, cells: dict[str, tuple[RunSource, CellResult]], places: list[str]) -> Total:
+def _total(name: str, cells: dict[str, CellOfRun], places: list[str]) -> Total | None:
+    """Returns the total of the places; None if there is none, or if one has not passed."""
     chosen = [cells[place] for place in places if place in cells]
-    if [cell.verdict for _, cell in chosen] != [Verdict.PASS] * len(places):
-        chosen = []
-    split = sum_of(_split(run, cell) for run, cell in chosen)
+    if not places or [cell.verdict for _, cell in chosen] != [Verdict.PASS] * len(places):
+        return None
+    (split,) = summed(_split(run, cell) for run, cell in chosen)
     return Total(
         name=name,
-        cells=len(chosen),
         split=split,
         user_ns=sum(cell.cpu_ns.user for _, cell in chosen),
         sys_ns=sum(cell.cpu_ns.sys for _, cell in chosen),
@@ -171,7 +175,7 @@ def _total(name: str, cells: dict[str, tuple[RunSource, CellResult]], places: li
     )
 
 
-def _rounds_ns(chosen: list[tuple[RunSource, CellResult]]) -> list[int]:
+def _rounds_ns(chosen: list[CellOfRun]) -> list[int]:
     spreads = [run.spread[cell.id] for run, cell in chosen if cell.id in run.spread]
     if not spreads or len(spreads) < len(chosen):
         return []
@@ -190,13 +194,6 @@ def _split(run: RunSource, cell: CellResult) -> Split:
         overshoot_ns=overshoot_ns,
         rest_ns=cell.time_ns.total - busy_ns - overshoot_ns,
     )
-
-
-def _scope(group: Group) -> str:
-    cells = counted(len(group.places), "cell")
-    if len(group.totals) == 1:
-        return f"{group.totals[0].name}: the {cells} that it passed"
-    return f"The {cells} that all of these passed"
 
 
 def _figure(totals: Sequence[Total]) -> "Figure":
@@ -235,25 +232,21 @@ def _figure(totals: Sequence[Total]) -> "Figure":
     return figure
 
 
-def _in_words(totals: Sequence[Total]) -> str:
-    return "; ".join(
+def _in_words(total: Total) -> str:
+    words = (
         f"{total.name}: {rounded(total.split.total_ns)}, of that chip busy"
         f" {rounded(total.split.busy_ns)}, CPU time {rounded(total.user_ns + total.sys_ns)}"
-        + _reach(total)
-        for total in totals
     )
-
-
-def _reach(total: Total) -> str:
     if not total.rounds_ns:
-        return ""
+        return words
     least, most = min(total.rounds_ns), max(total.rounds_ns)
-    return f", {rounded(least)} to {rounded(most)} in {counted(len(total.rounds_ns), 'round')}"
+    rounds = counted(len(total.rounds_ns), "round")
+    return f"{words}, {rounded(least)} to {rounded(most)} in {rounds}"
 
 
-def _table(totals: Sequence[Total]) -> Table:
+def _table(group: Group) -> Table:
     names = [label for label, _ in PARTS.values()]
-    several = any(total.rounds_ns for total in totals)
+    several = any(total.rounds_ns for total in group.totals)
     rounds = ("rounds", "least", "most") if several else ()
     return words_and_figures(
         "All in seconds",
@@ -261,12 +254,12 @@ def _table(totals: Sequence[Total]) -> Table:
         ["cells", "total", *names, "CPU user", "CPU kernel", *rounds],
         [
             [
-                *(total.name, f"{total.cells}", seconds(total.split.total_ns)),
+                *(total.name, f"{len(group.places)}", seconds(total.split.total_ns)),
                 *(seconds(part) for part in msgspec.structs.astuple(total.split)),
                 *(seconds(total.user_ns), seconds(total.sys_ns)),
                 *(_rounds_values(total.rounds_ns) if several else ()),
             ]
-            for total in totals
+            for total in group.totals
         ],
     )
 
@@ -292,7 +285,7 @@ def _places_table(timed: Timed, places: list[str]) -> Table:
     )
 
 
-def _figure_of(found: tuple[RunSource, CellResult] | None) -> str | Markup:
+def _figure_of(found: CellOfRun | None) -> str | Markup:
     if found is None:
         return "-"
     run, cell = found

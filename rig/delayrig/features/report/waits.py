@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from delayrig.base.durations import rounded
 from delayrig.features.report import labels
-from delayrig.features.report.facts import CellFacts, Silence, WaitMargin, sum_of_silences
+from delayrig.features.report.facts import CellFacts, WaitMargin
 from delayrig.features.report.source import RunSource, Sources
-from delayrig.judge.waste import CallSiteWaste, OperationWaste, waste_together
+from delayrig.judge.waste import CallSiteWaste, OperationWaste, summed, waste_together
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult
 from delayrig.present.pages.page import Section, paragraph, table_html
@@ -42,9 +42,8 @@ def waiting_section(sources: Sources) -> Section:
     body = paragraph(WAITING) if sources.has_events else paragraph(_why_not(sources))
     for run in sources.runs if sources.has_events else ():
         together = waste_together(facts.waste for _, facts in _measured(run))
-        label = f"{run.label}: " if run.label else ""
-        body += table_html(_operations(label, together.operations))
-        for made in (_call_sites(label, together.call_sites), _silences(label, run)):
+        body += table_html(_operations(run, together.operations))
+        for made in (_call_sites(run, together.call_sites), _silences(run)):
             if made.rows:
                 body += table_html(made)
     return Section(key="waiting", title="Waited for nothing", body=body)
@@ -71,76 +70,62 @@ def _measured(run: RunSource) -> Iterator[tuple[CellResult, CellFacts]]:
 
 
 def _largest(
-    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[tuple[str, Values]]
+    caption: str, words: Sequence[str], figures: Sequence[str], rows: Sequence[Values]
 ) -> Table:
-    """Returns a table of the first rows, each with its subject."""
+    """Returns a table of the first rows, each of which begins with its subject."""
     more = f" (the first {ROWS_MAX} of {len(rows)})" if len(rows) > ROWS_MAX else ""
-    shown = [
-        Row(values=[subject, *values], marks={"subject": subject})
-        for subject, values in rows[:ROWS_MAX]
-    ]
+    shown = [Row(values=row, marks={"subject": row[0]}) for row in rows[:ROWS_MAX]]
     return words_and_figures(caption + more, ["subject", *words], figures, shown)
 
 
-def _operations(label: str, rows: Iterable[OperationWaste]) -> Table:
+def _operations(run: RunSource, rows: Iterable[OperationWaste]) -> Table:
     return _largest(
-        f"{label}from the part being ready to the next command, by operation",
+        run.named("from the part being ready to the next command, by operation"),
         ["phase", "operation"],
         ["times", "busy", "for nothing", "each", "most"],
         [
-            (
-                row.subject,
-                [
-                    *(row.phase, row.operation, f"{row.count:,}"),
-                    *(rounded(row.busy_ns), rounded(row.waste_ns)),
-                    *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
-                ],
-            )
+            [
+                *(row.subject, row.phase, row.operation, f"{row.count:,}"),
+                *(rounded(row.busy_ns), rounded(row.waste_ns)),
+                *(rounded(row.waste_ns // row.count), rounded(row.waste_ns_max)),
+            ]
             for row in rows
         ],
     )
 
 
-def _call_sites(label: str, rows: Iterable[CallSiteWaste]) -> Table:
+def _call_sites(run: RunSource, rows: Iterable[CallSiteWaste]) -> Table:
     return _largest(
-        f"{label}by who asked for the delay",
+        run.named("by who asked for the delay"),
         ["phase", "asked for at"],
         ["times", "asked", "took", "for nothing", "most"],
         [
-            (
-                row.subject,
-                [
-                    *(row.phase, labels.call_stack(row.call_site), f"{row.count:,}"),
-                    *(rounded(row.requested_ns), rounded(row.actual_ns)),
-                    *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
-                ],
-            )
+            [
+                *(row.subject, row.phase, labels.call_stack(row.call_site), f"{row.count:,}"),
+                *(rounded(row.requested_ns), rounded(row.actual_ns)),
+                *(rounded(row.waste_ns), rounded(row.waste_ns_max)),
+            ]
             for row in rows
         ],
     )
 
 
-def _silences(label: str, run: RunSource) -> Table:
-    alike: dict[tuple[str, str, str, str], list[Silence]] = defaultdict(list)
-    for cell, facts in _measured(run):
-        for each in facts.silences:
-            alike[labels.subject_of(cell), each.phase, each.after, each.before].append(each)
-    sums = [(subject, sum_of_silences(found)) for (subject, *_), found in alike.items()]
+def _silences(run: RunSource) -> Table:
+    sums = summed(each for _, facts in _measured(run) for each in facts.silences)
     return _largest(
-        f"{label}silences of 1 ms and more on the bus while the part was ready: fixed waits, and"
-        " what the subject computed",
+        run.named(
+            "silences of 1 ms and more on the bus while the part was ready: fixed waits, and what"
+            " the subject computed"
+        ),
         ["phase", "between"],
         ["times", "total", "each", "most"],
         [
-            (
-                subject,
-                [
-                    *(each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
-                    *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
-                    rounded(each.most_ns),
-                ],
-            )
-            for subject, each in sorted(sums, key=lambda pair: -pair[1].total_ns)
+            [
+                *(each.subject, each.phase, f"{each.after} and {each.before}", f"{each.count:,}"),
+                *(rounded(each.total_ns), rounded(each.total_ns // each.count)),
+                rounded(each.total_ns_max),
+            ]
+            for each in sorted(sums, key=lambda each: -each.total_ns)
         ],
     )
 
@@ -148,12 +133,10 @@ def _silences(label: str, run: RunSource) -> Table:
 def _margins(sources: Sources) -> Table:
     groups: dict[tuple[str, str, Witness], list[Found]] = defaultdict(list)
     for run in sources.runs:
-        label = f"{run.label}: " if run.label else ""
         for cell, facts in _measured(run):
+            name = run.named(cell.subject_label)
             for wait in facts.waits:
-                groups[label + labels.subject_of(cell), wait.kind, wait.witness].append(
-                    (run, cell, wait)
-                )
+                groups[name, wait.kind, wait.witness].append((run, cell, wait))
     rows = sorted(groups.items(), key=lambda group: min(map(_margin_of, group[1])))
     return Table(
         caption="The worst margin of each class of waits, all cells together",
@@ -181,7 +164,7 @@ def _margin_row(name: str, kind: str, witness: Witness, found: list[Found]) -> R
             worst.took or "-",
             _margin(worst),
         ],
-        marks={"subject": labels.subject_of(cell)},
+        marks={"subject": cell.subject_label},
     )
 
 
@@ -191,5 +174,4 @@ def _margin(wait: WaitMargin) -> str | Markup:
     text = rounded(wait.margin_ns)
     if wait.requested_ns:
         text += f" ({100 * wait.margin_ns / wait.requested_ns:+.1f} %)"
-    css = "bad" if wait.short else "good"
-    return Markup('<span class="badge {}">{}</span>').format(css, text)
+    return labels.badge("bad" if wait.short else "good", text)

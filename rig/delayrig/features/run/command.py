@@ -71,5 +71,5 @@ def run(
         write_formats(wanted, report)
     finally:
         # Keep the run even if printing fails.
-        recording.record_run(kept_in, request.out, results, report.code)
+        recording.record(kept_in, request.out, results)
     sys.exit(report.code)

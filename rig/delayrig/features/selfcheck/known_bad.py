@@ -107,9 +107,8 @@ def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = ""
 
 
 def _is_watched(results: Results) -> bool:
-    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
-    good = all(cell.expect == cell.verdict for cell in watching)
-    return good and {Role(cell.role) for cell in watching} == set(WATCHING)
+    good = all(cell.expect == cell.verdict for cell in results.watching)
+    return good and {cell.role for cell in results.watching} == set(WATCHING)
 
 
 def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
@@ -138,8 +137,8 @@ def _decision(results: Results, subject: str) -> Decision:
     ours = [cell for cell in results.measured if cell.subject.name == subject]
     places = {cell.place for cell in ours}
     theirs = [c for c in results.measured if c.subject.name == BUNDLED and c.place in places]
-    watching = [cell for cell in results.cells if Role(cell.role) in WATCHING]
-    return decide([replace(results, cells=theirs)], [replace(results, cells=[*ours, *watching])])
+    cells = [*ours, *results.watching]
+    return decide([replace(results, cells=theirs)], [replace(results, cells=cells)])
 
 
 def known_bad_page(answer: KnownBad) -> bytes:

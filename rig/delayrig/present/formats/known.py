@@ -52,17 +52,16 @@ class Wanted:
 
 def wanted_formats(words: Sequence[str]) -> list[Wanted]:
     """Parses each FORMAT[:FILE]; raises `BadInputError` for an unknown format or folder."""
-    return list(map(_wanted, words))
-
-
-def _wanted(word: str) -> Wanted:
-    name, _, file = word.partition(":")
-    if name not in FORMATS:
-        raise UnknownNameError(
-            f"--format {word}: unknown format {name!r}", name, FORMATS, what="formats"
-        )
-    if file and file != STDOUT and not Path(file).parent.is_dir():
-        raise BadInputError(
-            f"--format {word}: there is no folder {Path(file).parent}", hint="make it first"
-        )
-    return Wanted(name=name, file=file or STDOUT)
+    wanted = []
+    for word in words:
+        name, _, file = word.partition(":")
+        if name not in FORMATS:
+            raise UnknownNameError(
+                f"--format {word}: unknown format {name!r}", name, FORMATS, what="formats"
+            )
+        if file and file != STDOUT and not Path(file).parent.is_dir():
+            raise BadInputError(
+                f"--format {word}: there is no folder {Path(file).parent}", hint="make it first"
+            )
+        wanted.append(Wanted(name=name, file=file or STDOUT))
+    return wanted

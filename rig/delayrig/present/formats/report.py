@@ -173,15 +173,18 @@ def report_of_gate(decision: Decision, runs: Sequence[Results]) -> Report:
         title=f"gate: {decision.candidate.title} against {decision.baseline.title}",
         lines=[*decision.lines, *(f"Doubt: {doubt}" for doubt in decision.doubts)],
         code=ExitCode(decision.exit_code),
-        cases=[_case_of_gate(cell, known[cell.id, cell.candidate]) for cell in decision.cells],
+        cases=[
+            Case(
+                state=STATES_OF_OUTCOMES[cell.outcome],
+                why=cell.why,
+                cell=known[cell.id, cell.candidate],
+                gated=cell,
+            )
+            for cell in decision.cells
+        ],
         run=runs[0].run,
         document=decision,
     )
-
-
-def _case_of_gate(cell: GateCell, result: CellResult) -> Case:
-    state = STATES_OF_OUTCOMES[cell.outcome]
-    return Case(state=state, why=cell.why, cell=result, gated=cell)
 
 
 def evidence_line(item: Evidence) -> str:

@@ -148,12 +148,11 @@ def _head(name: str, about: str, *, unit: str = "") -> list[str]:
 
 
 def _labels(case: Case) -> str:
-    labels = {"subject": case.cell.subject.name, "cell": case.cell.place}
-    return "{" + ",".join(f'{key}="{_quotable(value)}"' for key, value in labels.items()) + "}"
-
-
-def _quotable(text: str) -> str:
-    return one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    subject, cell = (
+        one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+        for text in (case.cell.subject.name, case.cell.place)
+    )
+    return f'{{subject="{subject}",cell="{cell}"}}'
 
 
 def as_tap(report: Report) -> bytes:

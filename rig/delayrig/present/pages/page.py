@@ -49,30 +49,24 @@ class Section:
             raise ValueError(f"section key {self.key!r} is no anchor")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assets:
-    """Additional CSS, which follows the page's own, and JavaScript for the page's end."""
-
-    style: str = ""
-    script: str = ""
-
-
 def render_page(
-    *, title: str, summary: Markup, sections: Sequence[Section], assets: Assets | None = None
+    *, title: str, summary: Markup, sections: Sequence[Section], style: str = "", script: str = ""
 ) -> bytes:
-    """Returns the whole file. `summary` comes first, for readers who read nothing else."""
+    """Returns the whole file. `summary` comes first, for readers who read nothing else.
+
+    Additional CSS follows the page's own; JavaScript stands at the page's end.
+    """
     keys = [section.key for section in sections]
     if len(set(keys)) != len(keys):
         raise ValueError(f"section keys are not unique: {keys}")
-    extra = assets or Assets()
     page = rendered(
         TEMPLATES,
         "page.html",
         title=title,
         summary=summary,
         sections=sections,
-        style=Markup(_style() + extra.style),
-        script=Markup(extra.script),
+        style=Markup(_style() + style),
+        script=Markup(script),
         version=__version__,
     )
     return plain(page).encode()

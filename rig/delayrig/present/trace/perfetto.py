@@ -9,54 +9,39 @@ from typing import Any
 import msgspec
 
 from delayrig.base.durations import NS_PER_US
-from delayrig.present.trace.timeline import Instant, Span, Timeline, Track
+from delayrig.present.trace.timeline import Span, Timeline, Track
 
 PROCESS = 1
+THREADS = {track: number for number, track in enumerate(Track, start=1)}
 
 
 def as_perfetto(timeline: Timeline) -> bytes:
-    events = [
-        *_names(timeline),
-        *(_span(span, timeline.start_ns) for span in timeline.spans),
-        *(_instant(instant, timeline.start_ns) for instant in timeline.instants),
-    ]
+    events = [_name("process_name", {"name": timeline.title}, thread=0)]
+    for track, thread in THREADS.items():
+        events.append(_name("thread_name", {"name": track.value}, thread=thread))
+        events.append(_name("thread_sort_index", {"sort_index": thread}, thread=thread))
+    events += [_event("X", span, timeline) for span in timeline.spans]
+    events += [_event("i", instant, timeline) for instant in timeline.instants]
     events.sort(key=lambda event: event.get("ts", -1.0))
     trace = {"displayTimeUnit": "ns", "traceEvents": events}
     return msgspec.json.encode(trace) + b"\n"
-
-
-def _thread(track: Track) -> int:
-    return list(Track).index(track) + 1
-
-
-def _names(timeline: Timeline) -> list[dict[str, Any]]:
-    names = [_name("process_name", {"name": timeline.title}, thread=0)]
-    for track in Track:
-        thread = _thread(track)
-        names.append(_name("thread_name", {"name": track.value}, thread=thread))
-        names.append(_name("thread_sort_index", {"sort_index": thread}, thread=thread))
-    return names
 
 
 def _name(kind: str, args: dict[str, Any], *, thread: int) -> dict[str, Any]:
     return {"ph": "M", "name": kind, "pid": PROCESS, "tid": thread, "args": args}
 
 
-def _span(span: Span, start_ns: int) -> dict[str, Any]:
+def _event(kind: str, span: Span, timeline: Timeline) -> dict[str, Any]:
+    """Returns a span, or an instant of one thread."""
+    is_instant = kind == "i"
     return {
-        "ph": "X",
-        **_place(span),
-        "ts": (span.start_ns - start_ns) / NS_PER_US,
-        "dur": (span.end_ns - span.start_ns) / NS_PER_US,
+        "ph": kind,
+        **({"s": "t"} if is_instant else {}),
+        "name": span.name,
+        "cat": span.track.value,
+        "pid": PROCESS,
+        "tid": THREADS[span.track],
+        "ts": (span.start_ns - timeline.start_ns) / NS_PER_US,
+        **({} if is_instant else {"dur": (span.end_ns - span.start_ns) / NS_PER_US}),
         "args": span.facts,
     }
-
-
-def _instant(instant: Instant, start_ns: int) -> dict[str, Any]:
-    at_us = (instant.at_ns - start_ns) / NS_PER_US
-    return {"ph": "i", "s": "t", **_place(instant), "ts": at_us, "args": instant.facts}
-
-
-def _place(event: Span | Instant) -> dict[str, Any]:
-    track = event.track
-    return {"name": event.name, "cat": track.value, "pid": PROCESS, "tid": _thread(track)}

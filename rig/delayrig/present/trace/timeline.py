@@ -2,7 +2,7 @@
 """The timeline of a cell, in tracks. Spans of one track never overlap; all are sorted by time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from delayrig.judge.waste import whole_delays
@@ -29,23 +29,13 @@ class Track(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """An event with a duration. It lasts at least 1 ns, so that it is visible."""
+    """An event. One with a duration lasts at least 1 ns, so that it is visible."""
 
     track: Track
     name: str
     start_ns: int
     end_ns: int
-    facts: dict[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instant:
-    """An event without a duration."""
-
-    track: Track
-    name: str
-    at_ns: int
-    facts: dict[str, object] = field(default_factory=dict)
+    facts: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +45,8 @@ class Timeline:
     title: str
     start_ns: int
     spans: list[Span]
-    instants: list[Instant]
+    instants: list[Span]
+    """The events without a duration."""
 
 
 def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
@@ -69,12 +60,12 @@ def timeline_of(events: list[Event], delays: Delays | None = None) -> Timeline:
     ]
     instants = [*_moments(events), *_violations(events), *_faults(events)]
     start = first(events, emulator.Start)
-    times = [*(span.start_ns for span in spans), *(instant.at_ns for instant in instants)]
+    times = [span.start_ns for span in (*spans, *instants)]
     return Timeline(
         title=f"{start.chip} at {start.corner}" if start else "events",
         start_ns=min(times, default=0),
         spans=sorted(spans, key=lambda span: (span.start_ns, list(Track).index(span.track))),
-        instants=sorted(instants, key=lambda instant: instant.at_ns),
+        instants=sorted(instants, key=lambda instant: instant.start_ns),
     )
 
 
@@ -82,8 +73,8 @@ def _span(track: Track, name: str, start_ns: int, end_ns: int, **facts: object) 
     return Span(track=track, name=name, start_ns=start_ns, end_ns=end_ns, facts=facts)
 
 
-def _instant(track: Track, name: str, at_ns: int, **facts: object) -> Instant:
-    return Instant(track=track, name=name, at_ns=at_ns, facts=facts)
+def _instant(track: Track, name: str, at_ns: int, **facts: object) -> Span:
+    return _span(track, name, at_ns, at_ns, **facts)
 
 
 def _requests(events: list[Event]) -> Iterator[Span]:
@@ -101,10 +92,7 @@ def _commands(events: list[Event]) -> Iterator[Span]:
     for event in transactions(events):
         start_ns = begin_ns(event)
         end_ns = start_ns + event.wire_ns if isinstance(event, emulator.Cycle) else event.reply_ns
-        facts = _command_facts(event)
-        yield Span(
-            track=Track.COMMAND, name=event.name, start_ns=start_ns, end_ns=end_ns, facts=facts
-        )
+        yield _span(Track.COMMAND, event.name, start_ns, end_ns, **_command_facts(event))
 
 
 def _command_facts(event: Transaction) -> dict[str, object]:
@@ -160,7 +148,7 @@ def _delays(delays: Delays | None) -> Iterator[Span]:
         )
 
 
-def _moments(events: list[Event]) -> Iterator[Instant]:
+def _moments(events: list[Event]) -> Iterator[Span]:
     for event in events:
         if isinstance(
             event,
@@ -176,7 +164,7 @@ def _moments(events: list[Event]) -> Iterator[Instant]:
             yield _instant(Track.MOMENT, name_of(type(event)), event.t_ns)
 
 
-def _violations(events: list[Event]) -> Iterator[Instant]:
+def _violations(events: list[Event]) -> Iterator[Span]:
     for event in transactions(events):
         if event.violation:
             at_ns, margin_ns = begin_ns(event), event.margin_ns
@@ -185,7 +173,7 @@ def _violations(events: list[Event]) -> Iterator[Instant]:
             )
 
 
-def _faults(events: list[Event]) -> Iterator[Instant]:
+def _faults(events: list[Event]) -> Iterator[Span]:
     for fault in of_kind(events, emulator.FaultMade):
         yield _instant(Track.FAULT, fault.kind, fault.t_ns, at=fault.at, nth=fault.nth)
 

@@ -31,13 +31,7 @@ class _Signal:
 
 def as_vcd(timeline: Timeline) -> bytes:
     """Returns the whole file; its time 0 is the start of the timeline."""
-    signals = _signals(timeline)
-    lines = [*_header(timeline, signals), *_initial(signals), *_changes(signals)]
-    return ("\n".join(lines) + "\n").encode("ascii", "replace")
-
-
-def _signals(timeline: Timeline) -> list[_Signal]:
-    return [
+    signals = [
         _opcodes(timeline, Track.REQUEST, "request_op", "r"),
         _opcodes(timeline, Track.COMMAND, "command_op", "c"),
         _level(timeline, Track.COMMAND, "command", "C"),
@@ -46,6 +40,8 @@ def _signals(timeline: Timeline) -> list[_Signal]:
         _pulses(timeline, Track.VIOLATION, "violation", "v"),
         _pulses(timeline, Track.FAULT, "fault", "f"),
     ]
+    lines = [*_header(timeline, signals), *_changes(signals)]
+    return ("\n".join(lines) + "\n").encode("ascii", "replace")
 
 
 def _spans(timeline: Timeline, track: Track) -> Iterator[tuple[Span, int, int]]:
@@ -72,7 +68,7 @@ def _level(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
 
 def _pulses(timeline: Timeline, track: Track, name: str, code: str) -> _Signal:
     """Returns a signal of type `event`, which has no value and so no initial one."""
-    times_ns = [i.at_ns - timeline.start_ns for i in timeline.instants if i.track is track]
+    times_ns = [i.start_ns - timeline.start_ns for i in timeline.instants if i.track is track]
     changes = [(at, "1") for at in times_ns]
     return _Signal(name=name, code=code, kind="event", bits=1, idle="", changes=changes)
 
@@ -86,9 +82,6 @@ def _header(timeline: Timeline, signals: list[_Signal]) -> Iterator[str]:
         yield f"$var {signal.kind} {signal.bits} {signal.code} {signal.name}{width} $end"
     yield "$upscope $end"
     yield "$enddefinitions $end"
-
-
-def _initial(signals: list[_Signal]) -> Iterator[str]:
     yield "#0"
     yield "$dumpvars"
     yield from (signal.text(signal.idle) for signal in signals if signal.idle)
