@@ -107,6 +107,11 @@ def read_baseline(run: Path) -> StoredBaseline:
     """Reads a finished run of one subject; raises `BadInputError` for any other."""
     results = read_results(run)
     path = run / FILE_NAME if run.is_dir() else run
+    if path.name != FILE_NAME:
+        raise BadInputError(
+            f"{path}: is not called {FILE_NAME}, which other commands read in its folder",
+            hint=f"name the folder of the run, or rename the file to {FILE_NAME}",
+        )
     if results.run.interrupted:
         raise BadInputError(
             f"{path}: key 'run.interrupted' is true: cells of it are missing",
