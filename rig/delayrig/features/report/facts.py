@@ -91,7 +91,8 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     """All waits of one class in a cell.
 
-    The fields that may be null describe the worst of them: the judged wait with the least margin.
+    The fields that may be null describe the worst of them: the judged wait with the least relative
+    margin.
     """
 
     kind: str
@@ -111,14 +112,16 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
 
         It is infinite if no wait was judged.
         """
-        if self.margin_ns is None:
-            return float("inf")
-        return self.margin_ns / (self.requested_ns or 1_000_000)
+        return float("inf") if self.margin_ns is None else _share(self.margin_ns, self.requested_ns)
 
     @property
     def took(self) -> str:
         """Returns the observed duration of the worst wait; empty if it is unknown."""
         return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
+
+
+def _share(margin_ns: int, requested_ns: int | None) -> float:
+    return margin_ns / (requested_ns or 1_000_000)
 
 
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,7 +187,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
         silences=_summed(_silences(watched, Cover([*busy, *late]))),
-        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
+        waits=[*_chip_margins(events), *margins_of(on_bus), *margins_of(delays)],
     )
 
 
@@ -280,7 +283,8 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
     ]
 
 
-def _margins(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
+def margins_of(waits: Sequence[ObservedWait]) -> list[WaitMargin]:
+    """Returns the waits by class."""
     return [
         _margin(kind, [wait for wait in waits if wait.kind == kind])
         for kind in dict.fromkeys(wait.kind for wait in waits)
@@ -298,7 +302,7 @@ def _margin(kind: str, waits: list[ObservedWait]) -> WaitMargin:
     )
     if not judged:
         return found
-    worst = min(judged, key=_certain_margin_ns)
+    worst = min(judged, key=lambda wait: _share(_certain_margin_ns(wait), wait.requested_ns))
     return msgspec.structs.replace(
         found,
         requested_ns=worst.requested_ns,
