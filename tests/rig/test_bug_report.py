@@ -103,6 +103,13 @@ def test_uncommitted_sources_are_to_be_attached_and_named_by_their_folder(
         assert cells.startswith("reported.bundled.")
 
 
+def test_tag_with_a_slash_is_no_path(tmp_path: Path) -> None:
+    tagged = "git:release/1.5-0-gb946ca13a21a"
+    keep_convicted(tmp_path, make_cell(subject=tagged), subject=SubjectFacts(name=tagged))
+    answer_of("bug-report", tmp_path)
+    assert f"| flashrom | {tagged} " in (tmp_path / "bug-report.md").read_text(encoding="utf-8")
+
+
 def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Path) -> None:
     keep_convicted(tmp_path, make_cell(), verdict=Verdict.PASS, evidence=[])
     assert "no cell was convicted" in rig("bug-report", tmp_path).stderr

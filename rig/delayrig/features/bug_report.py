@@ -81,6 +81,12 @@ class Reported:
         return shlex.join(["rig/rig", *(_short(word) for word in words)])
 
     @property
+    def paths(self) -> list[str]:
+        """Returns the path of the subject's program, if it is a path."""
+        prefix, _, path = self.cell.subject.partition(PATH_PREFIX)
+        return [] if prefix or "/" not in path else [path]
+
+    @property
     def is_in_flags(self) -> bool:
         """Returns True if flags of `try` describe the cell. Its deadline counts only if it hung."""
         needs_deadline = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
@@ -95,8 +101,7 @@ class Reported:
 
 
 def text_of(reported: Reported) -> str:
-    path = reported.cell.subject.removeprefix(PATH_PREFIX)
-    paths = [path] if "/" in path else []
+    paths = reported.paths
     before, line, after = "\n\n".join(_parts(reported)).partition(reported.line)
     return neutral(before, paths) + line + neutral(after, paths) + "\n"
 
@@ -288,9 +293,8 @@ def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -
     chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])
     write_atomically(picture, chart.png_file())
     timeline = timeline_of(read_events(run / found), read_delays(run / found))
-    subject = reported.cell.subject.partition(":")[2]
-    paths = [subject] if "/" in subject else []
-    write_atomically(trace, neutral(as_perfetto(timeline).decode(), paths).encode())
+    text = as_perfetto(timeline).decode()
+    write_atomically(trace, neutral(text, reported.paths).encode())
 
 
 def _sources(run: Path, cell: CellResult) -> Sources:
