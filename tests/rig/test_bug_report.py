@@ -116,6 +116,16 @@ def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Pa
     answer_of("bug-report", tmp_path, "--cell", "bundled")
 
 
+@pytest.mark.parametrize("name", ["results.md", "report.json", "report.png"])
+def test_report_whose_attachments_would_replace_other_files_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    keep_convicted(tmp_path, make_cell())
+    before = (tmp_path / "results.json").read_bytes()
+    assert "would be replaced" in refusal_of("bug-report", tmp_path, "--out", tmp_path / name)
+    assert (tmp_path / "results.json").read_bytes() == before
+
+
 def test_floor_is_refused_because_it_runs_no_flashrom(tmp_path: Path) -> None:
     floor = make_cell(role=Role.FLOOR, subject="floor")
     keep_convicted(tmp_path, floor, verdict=Verdict.PASS, evidence=[])
