@@ -231,7 +231,9 @@ def test_writers_that_are_killed_lose_no_stored_run(history_url: str, bound: Bou
             writer.wait(timeout=dice.random() / 20)
         except subprocess.TimeoutExpired:
             writer.kill()
-        kept += [int(line) for line in writer.communicate(timeout=LIMIT_S)[0].split()]
+        # communicate() would miss the lines that readline() has read ahead.
+        kept += map(int, writer.stdout.read().split())
+        writer.communicate(timeout=LIMIT_S)
     store = history_of(history_url)
     there = {entry.run.id for entry in store.entries(ALL)}
     assert set(kept) <= there
