@@ -13,11 +13,11 @@ import msgspec
 
 from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.judge.delay_waits import sure_calls
-from delayrig.model.cell import Cell, Job, Role
+from delayrig.model.cell import Cell, Role
 from delayrig.model.delays import DelayCall, Delays, read_delays
 from delayrig.model.events import Event, of_kind, read_events
 from delayrig.model.kinds.emulator import Busy, Spi
-from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.phases import PROBE, first_read_of, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
 CELL_FILE = "cell.json"
@@ -116,7 +116,7 @@ def waste_together(parts: Iterable[Waste]) -> Waste:
 
 def _phases(watched: Watched) -> Callable[[int], str]:
     """Returns a function from a time in ns to the name of its phase."""
-    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
+    reading = first_read_of(watched.cell.job)
     changes = list(phase_changes(watched.events, first_read=reading))
     since_ns = [at_ns for at_ns, _ in changes]
     names = [PROBE, *(name for _, name in changes)]

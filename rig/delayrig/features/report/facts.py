@@ -16,12 +16,11 @@ from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
 from delayrig.judge.waits import CHIP_BUSY
 from delayrig.judge.waste import Waste, Watched, read_watched, waste_of
-from delayrig.model.cell import Job
 from delayrig.model.events import Event, first, of_kind, requests, transactions
 from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Busy
-from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.phases import PROBE, first_read_of, overshoots, phase_changes
 from delayrig.model.result import CellResult
 from delayrig.subjects.profiles.profile import find_profile
 
@@ -219,8 +218,7 @@ def job_of(events: list[Event]) -> Span | None:
 
 def phases_of(events: list[Event], job: Span, kind: str) -> list[tuple[int, str]]:
     """Returns the start and the name of each phase of a job of that kind."""
-    reading = VERIFY if kind == Job.VERIFY else READ
-    return [(job[0], PROBE), *phase_changes(events, first_read=reading)]
+    return [(job[0], PROBE), *phase_changes(events, first_read=first_read_of(kind))]
 
 
 def _silences(watched: Watched, accounted: Cover) -> Iterator[Silence]:
