@@ -73,7 +73,6 @@ from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, 
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
 from delayrig.subjects.saved_programs import programs_beside
-from delayrig.subjects.subject import check_subject
 
 PLAN = "gate"
 LIMITS = {
@@ -327,24 +326,20 @@ def _list_cells(request: GateRequest) -> None:
 def _request(options: _Options, paths: Paths) -> GateRequest:
     """Returns the request, after each check that is possible before anything runs."""
     baseline, subject = options.baseline or "", options.candidate or ""
-    recipes = read_recipes(paths.checkout)
-    is_run = not is_subject(baseline, recipes)
-    if not is_run:
-        check_subject(baseline, recipes, "--baseline")
-    check_subject(subject, recipes, "--candidate")
+    is_run = not is_subject(baseline, read_recipes(paths.checkout))
     stored = read_baseline(Path(baseline)) if is_run else None
-    ours = known_source(subject, paths) if is_known(subject, paths) else None
     header = stored.results.run if stored else None
     plan = options.plan or (header.plan if header else PLAN)
     seed = options.seed if options.seed is not None else header.seed if header else 1
     choice = choose_cells(
         plan=plan,
-        subjects=[subject] if stored else [baseline, subject],
+        subjects=({} if stored else {baseline: "--baseline"}) | {subject: "--candidate"},
         seed=seed,
         paths=paths,
         lane=options.lane or (stored.lane if stored else None),
         programmers=options.programmers,
     )
+    ours = known_source(subject, paths) if is_known(subject, paths) else None
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
     # Canaries and controls come first, because no early answer is certain before theirs.
