@@ -359,7 +359,7 @@ def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> N
     events.write_bytes(events.read_bytes() + b'{"ev":"serprog","t_ns":1}\n')
     result = msgspec.structs.replace(result, events_sha256=digest.of_file(events))
     write_results(Results(run=read_results(run).run, cells=[result]), tmp_path / "other")
-    assert "not events that can be shown" in failure(tmp_path / "other")
+    assert "has no events that can be shown" in failure(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

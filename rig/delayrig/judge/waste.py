@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.base.errors import NOT_JSON, BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError, LostGuestError
 from delayrig.judge.delay_waits import sure_calls
 from delayrig.model.cell import Cell, Role
 from delayrig.model.delays import DelayCall, Delays, read_delays
@@ -79,14 +79,31 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 
 
 def read_watched(folder: Path) -> list[Watched]:
-    """Reads the measuring cells of a run's folder, or the one cell of a cell's folder."""
+    """Reads the measuring cells of a run's folder, or the one cell of a cell's folder.
+
+    Raises `BadInputError` if their files cannot be read.
+    """
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
     cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
-        Watched(cell=cell, events=read_events(place), delays=read_delays(place))
+        _read_cell_folder(place, cell)
         for place, cell in cells.items()
         if (place / "events.jsonl").is_file() and (not found or cell.role is Role.MEASURE)
     ]
+
+
+def _read_cell_folder(place: Path, cell: Cell) -> Watched:
+    try:
+        return Watched(cell=cell, events=read_events(place), delays=read_delays(place))
+    except (LostGuestError, ValueError) as error:
+        raise unreadable(place, error) from error
+
+
+def unreadable(place: Path, error: Exception) -> BadInputError:
+    return BadInputError(
+        f"{place}: has no events that can be shown: {error}",
+        hint="run the cell again; a report without events needs only the run's results.json",
+    )
 
 
 def _read_cell(file: Path) -> Cell:

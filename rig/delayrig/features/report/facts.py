@@ -15,7 +15,7 @@ from delayrig.judge.bus import observe_waits
 from delayrig.judge.chip import margins_ns
 from delayrig.judge.delay_waits import observe_calls_of
 from delayrig.judge.waits import CHIP_BUSY
-from delayrig.judge.waste import Waste, Watched, read_watched, waste_of
+from delayrig.judge.waste import Waste, Watched, read_watched, unreadable, waste_of
 from delayrig.model.events import Event, first, of_kind, requests, transactions
 from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -141,7 +141,7 @@ def cell_facts(place: Path, result: CellResult) -> CellFacts:
     try:
         return _facts(watched, result)
     except (ValueError, LostGuestError) as error:
-        raise _unreadable(place, error) from error
+        raise unreadable(place, error) from error
 
 
 def read_judged(place: Path, result: CellResult) -> Watched:
@@ -158,17 +158,7 @@ def read_judged(place: Path, result: CellResult) -> Watched:
             f"{events}: these are not the events that were judged (key 'events_sha256')",
             hint=f"the file was changed or cut off: run the cell again, {whole}",
         )
-    try:
-        return read_watched(place)[0]
-    except (LostGuestError, ValueError) as error:
-        raise _unreadable(place, error) from error
-
-
-def _unreadable(place: Path, error: Exception) -> BadInputError:
-    return BadInputError(
-        f"{place}/events.jsonl: not events that can be shown: {error!r}",
-        hint="run the cell again, or give the run's results.json to report without events",
-    )
+    return read_watched(place)[0]
 
 
 def _facts(watched: Watched, result: CellResult) -> CellFacts:
