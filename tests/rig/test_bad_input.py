@@ -177,6 +177,14 @@ def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
+@pytest.mark.parametrize("words", [["report"], ["try", "bundled", "--out"]])
+def test_name_that_is_not_utf_8_is_refused_before_anything_runs(
+    tmp_path: Path, words: list[str]
+) -> None:
+    name = os.fsdecode(bytes(tmp_path / "x") + b"\xff")
+    assert "is not in UTF-8" in refusal_of(*words, name)
+
+
 @pytest.mark.parametrize(
     "name",
     [
