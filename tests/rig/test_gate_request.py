@@ -78,6 +78,15 @@ def test_tree_whose_baseline_is_unknown_is_refused_before_it_is_copied(tmp_path:
     assert "candidate: " not in refusal
 
 
+def test_invalid_file_of_known_faults_is_refused_before_the_gate_runs(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text("schema = 1\n[[fault]]\n", encoding="utf-8")
+    sides = ("--baseline", "bundled", "--candidate", "bundled")
+    assert f"{file}: key 'fault[0].what'" in refusal_of(
+        "gate", *sides, "--dry-run", "--known-faults", file
+    )
+
+
 @pytest.mark.parametrize("option", ["--baseline", "--candidate"])
 @pytest.mark.parametrize("name", ["debian:trixy", "path:/nofile"])
 def test_unsuitable_subject_is_refused_with_the_option_that_names_it(

@@ -364,6 +364,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         first=_first(folder, stored, cells, paths).places,
     )
     is_real = choice.lane != EXACT_LANE
+    tree = Path(ours.folder) if ours else None
     return GateRequest(
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
@@ -372,7 +373,8 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=questions_of(choice.plan, choice.cells),
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
-        tree=Path(ours.folder) if ours else None,
+        known=_known_faults(options, tree),
+        tree=tree,
     )
 
 
@@ -403,7 +405,7 @@ def _decide(
         limits=options.limits,
         absolute=options.absolute,
         questions=request.questions,
-        known=_known_faults(request, options),
+        known=request.known,
         stored=str(stored.path) if stored else "",
         labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
         reached=reached,
@@ -413,9 +415,9 @@ def _decide(
     return decide(baseline, [sides[-1] for sides in runs], terms)
 
 
-def _known_faults(request: GateRequest, options: _Options) -> list[KnownFault]:
+def _known_faults(options: _Options, tree: Path | None) -> list[KnownFault]:
     """Returns the faults of the file that the user named, else of that in the candidate's tree."""
-    in_tree = request.tree / KNOWN_FAULTS if request.tree else None
+    in_tree = tree / KNOWN_FAULTS if tree else None
     if options.known_faults is None and (in_tree is None or not in_tree.is_file()):
         return []
     path = options.known_faults or in_tree
