@@ -177,6 +177,17 @@ def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["gate", "--baseline", "bundled", "--candidate", "bundled", "--dry-run", "--max-slowdown"],
+        ["faults", "--subject", "no-such", "--limit-s"],
+    ],
+)
+def test_option_that_takes_a_number_refuses_nan(words: list[str]) -> None:
+    assert "'nan' is no number" in refusal_of(*words, "nan")
+
+
 @pytest.mark.parametrize("words", [["report"], ["try", "bundled", "--out"]])
 def test_name_that_is_not_utf_8_is_refused_before_anything_runs(
     tmp_path: Path, words: list[str]

@@ -22,7 +22,7 @@ from delayrig.cli.cells import (
     programmers_option,
     unconfined_option,
 )
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, FloatRange, given_tree
 from delayrig.cli.verbosity import (
     Verbosity,
     make_console,
@@ -140,7 +140,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     return click.option(
         f"--max-{name}",
         key,
-        type=click.FloatRange(0),
+        type=FloatRange(0),
         default=getattr(Limits(), key),
         show_default=True,
         metavar="PCT",

@@ -12,7 +12,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, until_interrupted
-from delayrig.cli.option_types import number_option
+from delayrig.cli.option_types import FloatRange, number_option
 from delayrig.cli.verbosity import make_console, print_json, progress_console, tables_or_json
 from delayrig.features.latency.place import GUEST_LANES
 from delayrig.features.latency.profile import (
@@ -160,7 +160,7 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     help="Governor of the guest; repeatable.  [default: ondemand and performance]",
 )
 @number_option(
-    "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", click.FloatRange(4, 200)
+    "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", FloatRange(4, 200)
 )
 @number_option("--eaters", 2, "CPU eaters beside the sleeps.", click.IntRange(1, EATERS_MAX))
 @number_option("--count", 200, "Sleeps of each measurement.", click.IntRange(10, 2000))
