@@ -177,6 +177,15 @@ def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
+@pytest.mark.parametrize("command", ["latency", "wakeup"])
+def test_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "folder"):
+        assert f"--out {out}" in refusal_of(command, "--out", out)
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -26,7 +26,7 @@ from delayrig.features.latency.profile import (
 from delayrig.hazards.speed import GOVERNORS
 from delayrig.model.lane import LaneName
 from delayrig.present.console import say
-from delayrig.run.out_folder import default_out
+from delayrig.run.out_folder import check_out, default_out
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The limits for a CPU (images/latency/series.h) and a guest (images/agent/hazards.h)."""
@@ -84,8 +84,6 @@ def latency(
     from delayrig.features.latency.terminal import LatencyProgress, print_report
 
     folder = (out or default_out("latency")).absolute()
-    if folder.is_file():
-        raise BadInputError(f"--out {folder}: is a file", hint="name a folder")
     live = lane == LaneName.LIVE
     if core is not None and all_cores:
         raise BadInputError("--core and --all-cores exclude each other", hint="leave one out")
@@ -96,6 +94,7 @@ def latency(
         # Check the core before anything is started.
         measured_cpus(profile, all_cores=all_cores, core=core)
         _check_eaters(eaters, profile.cores)
+    check_out(folder, [], name=None)
     request = LatencyRequest(
         guests=profiles,
         all_cores=all_cores,
@@ -183,11 +182,11 @@ def wakeup(
     from delayrig.features.latency.wakeup import measure_governors, wakeup_chart, wakeup_table
 
     folder = out or default_out("wakeup")
+    check_out(folder, [], name=None)
     work = measure_governors(
         governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, find_paths()
     )
     report = until_interrupted(work, kept="nothing is kept")
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     write_atomically(folder / "wakeup.svg", wakeup_chart(report).svg_file())
     console = make_console()
