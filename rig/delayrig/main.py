@@ -73,6 +73,12 @@ class _Rig(click.Group):
         with _usual_exit_codes():
             return super().make_context(*args, **kwargs)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for word in args:
+            if any("\ud800" <= letter <= "\udfff" for letter in word):
+                ctx.fail(f"{word!a} is not in UTF-8, as the rig's files are: rename it")
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         with _usual_exit_codes():
             return super().invoke(ctx)

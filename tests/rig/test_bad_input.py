@@ -178,6 +178,34 @@ def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
+@pytest.mark.parametrize("command", ["latency", "wakeup"])
+def test_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "folder"):
+        assert f"--out {out}" in refusal_of(command, "--out", out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["gate", "--baseline", "bundled", "--candidate", "bundled", "--dry-run", "--max-slowdown"],
+        ["faults", "--subject", "no-such", "--limit-s"],
+    ],
+)
+def test_option_that_takes_a_number_refuses_nan(words: list[str]) -> None:
+    assert "'nan' is no number" in refusal_of(*words, "nan")
+
+
+@pytest.mark.parametrize("words", [["report"], ["try", "bundled", "--out"]])
+def test_name_that_is_not_utf_8_is_refused_before_anything_runs(
+    tmp_path: Path, words: list[str]
+) -> None:
+    name = os.fsdecode(bytes(tmp_path / "x") + b"\xff")
+    assert "is not in UTF-8" in refusal_of(*words, name)
+
+
 @pytest.mark.parametrize(
     "name",
     [

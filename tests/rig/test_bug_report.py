@@ -103,10 +103,27 @@ def test_uncommitted_sources_are_to_be_attached_and_named_by_their_folder(
         assert cells.startswith("reported.bundled.")
 
 
+def test_tag_with_a_slash_is_no_path(tmp_path: Path) -> None:
+    tagged = "git:release/1.5-0-gb946ca13a21a"
+    keep_convicted(tmp_path, make_cell(subject=tagged), subject=SubjectFacts(name=tagged))
+    answer_of("bug-report", tmp_path)
+    assert f"| flashrom | {tagged} " in (tmp_path / "bug-report.md").read_text(encoding="utf-8")
+
+
 def test_run_without_a_conviction_is_refused_unless_a_cell_is_named(tmp_path: Path) -> None:
     keep_convicted(tmp_path, make_cell(), verdict=Verdict.PASS, evidence=[])
     assert "no cell was convicted" in rig("bug-report", tmp_path).stderr
     answer_of("bug-report", tmp_path, "--cell", "bundled")
+
+
+@pytest.mark.parametrize("name", ["results.md", "report.json", "report.png"])
+def test_report_whose_attachments_would_replace_other_files_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    keep_convicted(tmp_path, make_cell())
+    before = (tmp_path / "results.json").read_bytes()
+    assert "would be replaced" in refusal_of("bug-report", tmp_path, "--out", tmp_path / name)
+    assert (tmp_path / "results.json").read_bytes() == before
 
 
 def test_floor_is_refused_because_it_runs_no_flashrom(tmp_path: Path) -> None:

@@ -71,14 +71,16 @@ def test_loopback_needs_no_tls(address: str) -> None:
 
 @pytest.mark.parametrize("given", INVALID)
 def test_invalid_address_is_refused(given: str) -> None:
-    with pytest.raises(BadInputError, match="no address of a scheduler"):
+    with pytest.raises(BadInputError, match="no address of a scheduler") as raised:
         check_cluster(given, None)
+    assert "local:N" in raised.value.hint
 
 
 def test_worker_needs_the_address_of_a_scheduler() -> None:
     assert check_cluster("local:3", None).local_workers == 3
-    with pytest.raises(BadInputError, match="no address of a scheduler"):
+    with pytest.raises(BadInputError, match="no address of a scheduler") as raised:
         check_address("local:3", None, option="worker")
+    assert "local:N" not in raised.value.hint
 
 
 @pytest.mark.parametrize("name", TLS_FILES)
@@ -600,6 +602,14 @@ def test_pods_at_an_address_beyond_loopback_are_refused(
     install_kubernetes_stub(monkeypatch, "tcp://192.0.2.7:8786")
     with pytest.raises(BadInputError, match="not encrypted"):
         asyncio.run(address_of_pods(manifest))
+
+
+def test_certificates_for_pods_are_refused_because_nothing_there_is_encrypted(
+    manifest: Path, tls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_kubernetes_stub(monkeypatch, "tcp://localhost:4711")
+    with pytest.raises(BadInputError, match="--tls"):
+        check_cluster(f"k8s:{manifest}", tls)
 
 
 def test_missing_package_for_kubernetes_is_named(tmp_path: Path) -> None:

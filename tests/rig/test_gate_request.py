@@ -51,6 +51,12 @@ def test_baseline_may_be_named_by_its_folder_or_its_file(tmp_path: Path) -> None
         assert read_baseline(path).path == run / FILE_NAME
 
 
+def test_baseline_in_a_file_of_another_name_is_refused_before_the_gate_runs(tmp_path: Path) -> None:
+    other = (kept(tmp_path) / FILE_NAME).rename(tmp_path / "other.json")
+    with pytest.raises(BadInputError, match=f"{other}: is not called {FILE_NAME}"):
+        read_baseline(other)
+
+
 def test_baseline_needs_the_cells_of_any_subject_and_no_canaries(tmp_path: Path) -> None:
     baseline = read_baseline(kept(tmp_path))
     theirs = msgspec.structs.replace(HERE, subject="debian:trixie")
@@ -70,6 +76,15 @@ def test_tree_whose_baseline_is_unknown_is_refused_before_it_is_copied(tmp_path:
     refusal = refusal_of("gate", "--tree", tmp_path)
     assert "is in no repository that git reads" in refusal
     assert "candidate: " not in refusal
+
+
+def test_invalid_file_of_known_faults_is_refused_before_the_gate_runs(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text("schema = 1\n[[fault]]\n", encoding="utf-8")
+    sides = ("--baseline", "bundled", "--candidate", "bundled")
+    assert f"{file}: key 'fault[0].what'" in refusal_of(
+        "gate", *sides, "--dry-run", "--known-faults", file
+    )
 
 
 @pytest.mark.parametrize("option", ["--baseline", "--candidate"])

@@ -23,12 +23,12 @@ from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import ExitCode
 from delayrig.features.report.document import document_of
-from delayrig.features.report.facts import WaitMargin, cell_facts
+from delayrig.features.report.facts import WaitMargin, cell_facts, margins_of
 from delayrig.features.report.source import Sources, read_sources, with_facts
 from delayrig.features.report.timelines import window_around
 from delayrig.features.report.totals import PARTS
 from delayrig.judge.exit_code import exit_code_of_run
-from delayrig.model.evidence import Witness
+from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, write_results
@@ -106,6 +106,17 @@ def test_worst_margin_of_a_convicted_cell_is_negative(tmp_path: Path) -> None:
     chip = next(wait for wait in waits if wait.kind == "chip-busy")
     assert chip.margin_ns == -38 * MS
     assert chip.short == 1
+
+
+def test_worst_wait_of_a_cell_is_the_one_that_lacks_the_largest_share() -> None:
+    waits = [
+        ObservedWait(
+            kind="delay", what="", requested_ns=asked, shortest_ns=0, longest_ns=took, opened_ns=at
+        )
+        for at, (asked, took) in enumerate([(10 * MS, 9 * MS), (MS, MS // 10)])
+    ]
+    (worst,) = margins_of(waits)
+    assert (worst.opened_ns, worst.margin_ns, worst.relative_margin) == (1, -MS * 9 // 10, -0.9)
 
 
 def test_page_begins_with_the_answer_of_the_terminal(whole: Whole) -> None:
@@ -340,7 +351,7 @@ def test_invalid_cell_file_or_events_are_refused(run: Path, tmp_path: Path) -> N
     events.write_bytes(events.read_bytes() + b'{"ev":"serprog","t_ns":1}\n')
     result = msgspec.structs.replace(result, events_sha256=digest.of_file(events))
     write_results(Results(run=read_results(run).run, cells=[result]), tmp_path / "other")
-    assert "not events that can be shown" in failure(tmp_path / "other")
+    assert "has no events that can be shown" in failure(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

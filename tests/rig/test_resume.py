@@ -109,6 +109,19 @@ def test_run_with_another_header_is_not_resumed(
     assert message in caught.value.message
 
 
+def test_cpu_that_runs_at_another_frequency_is_no_other_machine(
+    paths: Paths, tmp_path: Path
+) -> None:
+    first = run(paths, tmp_path, ONE, resume=False)
+    path = tmp_path / FILE_NAME
+    begun = msgspec.json.decode(path.read_bytes(), type=Begun)
+    cpus = [msgspec.structs.replace(cpu, khz=800_000) for cpu in begun.run.host.cpu]
+    host = msgspec.structs.replace(begun.run.host, cpu=cpus)
+    header = msgspec.structs.replace(begun.run, host=host)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(begun, run=header)))
+    assert run(paths, tmp_path, ONE, resume=True).cells == first.cells
+
+
 @pytest.mark.parametrize("command", [["run", "--plan", "smoke"], ["survey", "bundled"]])
 @pytest.mark.parametrize(
     ("words", "message"), [([], "of which run?"), (["--out", "none"], "no run was begun there")]

@@ -18,7 +18,7 @@ from delayrig.model.cell import Expect, Role
 from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
-from delayrig.present.console import FittedTable, plain_table
+from delayrig.present.console import FittedTable, make_console, plain_table
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import UNWATCHED, answer, cell_table, print_results
 from rich.console import Console
@@ -153,6 +153,18 @@ def test_reason_of_a_verdict_is_shown_unless_the_evidence_says_it() -> None:
     assert f"\nop_failed {failed.id}\n  {reason}\n  image witness: {describe(image)}\n" in text
     corrupt = make_result(verdict=Verdict.CORRUPT, reason=describe(image), evidence=[image])
     assert printed_results(corrupt).count(describe(image)) == 1
+
+
+def test_text_of_a_subject_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    said = make_result(
+        make_cell(subject="path:[/b]"),
+        verdict=Verdict.OP_FAILED,
+        reason="it said \x1b[2J\x9b2J[/b]",
+    )
+    print_results(Results(run=make_run_header(), cells=[said]), ["[/b]"], make_console(), out="")
+    output = capsys.readouterr().out
+    assert "it said \ufffd[2J\ufffd2J[/b]" in output
+    assert "\n[/b]\n" in output
 
 
 def test_conviction_that_the_plan_expects_is_still_listed() -> None:

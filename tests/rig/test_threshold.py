@@ -9,10 +9,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import find_paths
+from delayrig.base.paths import Paths, find_paths
 from delayrig.features.threshold.answer import answer_of
 from delayrig.features.threshold.builds import (
     DEFAULT,
@@ -32,20 +33,19 @@ from delayrig.features.threshold.trials import (
     Trials,
     claim_folder,
     plan_trials,
-    rig_digest,
     run_trials,
 )
-from delayrig.model.cell import Cell, Role
+from delayrig.model.cell import Cell, Job, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, Verdict, write_results
-from delayrig.plan.request import Request
-from delayrig.run.resume import CELL, RESULT
+from delayrig.model.result import Verdict
+from delayrig.run.resume import FILE_NAME, RESULT, Begun
+from delayrig.subjects.subject import BUNDLED, OWN_PROGRAMS
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
-from tests.rig.builders import MS, make_cell, make_result, make_run_header
-from tests.rig.test_host_lane import Silent
+from tests.rig.builders import MS, make_cell, make_result, request_of
+from tests.rig.test_host_lane import Silent, host_cell
 from tests.rig.upstream_tree import laid_out
 
 
@@ -317,24 +317,11 @@ def candidate(value: int) -> Candidate:
 
 def trials_in(out: Path, cells: list[Cell], *candidates: Candidate) -> Trials:
     """Returns a comparison of two rounds, after claiming the folder for it."""
-    request = Request(
-        plan="threshold",
-        cells=cells,
-        contrasts=[],
-        chips={},
-        recipes=None,  # type: ignore[arg-type]
-        out=out,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=[],
-    )
     made = Trials(
         subject="bundled",
         candidates=candidates,
-        request=request,
+        request=request_of(cells, out),
         rounds=2,
-        rig=rig_digest(find_paths()),
         weights={},
         machines=None,
     )
@@ -361,21 +348,25 @@ def test_later_rounds_repeat_only_the_jobs_with_other_seeds(tmp_path: Path) -> N
     assert [(cell.subject, cell.seed) for cell in trials.cells(2)] == [("path:/f-1", 2)]
 
 
-def test_round_is_whole_though_its_last_start_stored_only_the_cells_that_it_ran(
-    tmp_path: Path,
+def test_interrupted_comparison_goes_on_only_with_the_rig_that_began_it(
+    paths: Paths, tmp_path: Path
 ) -> None:
-    cells = [make_cell(subject="path:/f-1"), make_cell(subject="path:/f-1", chip="M25P80")]
-    trials = trials_in(tmp_path, cells, candidate(1))
-    for number in (1, 2):
-        for cell in trials.cells(number):
-            folder = trials.folder(number) / cell.id
-            folder.mkdir(parents=True)
-            write_json(folder / CELL, cell)
-            write_json(folder / RESULT, make_result(cell))
-        ran = [make_result(cells[1])] if number == 1 else list(map(make_result, cells))
-        write_results(Results(run=make_run_header(), cells=ran), trials.folder(number))
-    for results in asyncio.run(run_trials(trials, find_paths(), Silent())):
+    ours = replace(candidate(1), program=paths.build / OWN_PROGRAMS[BUNDLED])
+    cells = [host_cell(subject=ours.subject, name=name, job=Job.PROBE) for name in "ab"]
+    trials = trials_in(tmp_path / "out", cells, ours)
+    first = asyncio.run(run_trials(trials, paths, Silent()))
+    (trials.folder(2) / cells[1].id / RESULT).unlink()
+    (trials.folder(2) / "results.json").unlink()
+    again = asyncio.run(run_trials(trials, paths, Silent()))
+    for before, results in zip(first, again, strict=True):
         assert [result.id for result in results.cells] == [cell.id for cell in cells]
+        assert results.cells[0] == before.cells[0]
+    path = trials.folder(1) / FILE_NAME
+    begun = msgspec.json.decode(path.read_bytes(), type=Begun)
+    other = msgspec.structs.replace(begun.run, image_digests={"qemu": "other"})
+    write_json(path, msgspec.structs.replace(begun, run=other))
+    with pytest.raises(BadInputError, match=r"key 'run\.image_digests'"):
+        asyncio.run(run_trials(trials, paths, Silent()))
 
 
 def test_coarse_timers_are_measured_in_each_guest_but_run_no_jobs() -> None:

@@ -141,6 +141,20 @@ def test_known_fault_is_accepted_to_the_end_of_its_day(change: Change, day: int,
 
 
 @pytest.mark.parametrize(
+    ("what", "covers"),
+    [
+        *(("1 s in operator[]", True), ("1 s*tor[]", True), ("*", True)),
+        *(("1 s in operator??", False), ("1 s in operator[[]]", False), ("1 s in", False)),
+    ],
+)
+def test_only_the_star_of_a_known_fault_stands_for_something_else(what: str, covers: bool) -> None:
+    fault = fault_of([site(SYNC, SECOND, SECOND)], [site(SYNC, SECOND, 45 * MS)], Change.NEW)
+    group = FaultGroup(fault=replace(fault, what="1 s in operator[]"), cells=["a"], rerun="")
+    known = KnownFault(what=what, reason="a race", until=date(2030, 1, 1))
+    assert known.covers(group) is covers
+
+
+@pytest.mark.parametrize(
     ("took_us", "near"),
     [((200,), True), ((200, 500), True), ((200, 500, 500), False), ((201,), False)],
 )

@@ -16,7 +16,7 @@ from delayrig.model.result import FILE_NAME
 
 from tests.rig.builders import delay, delays_of, make_cell
 from tests.rig.event_builders import as_lines, busy, serprog, spi
-from tests.rig.running import answer_of, rig
+from tests.rig.running import answer_of, refusal_of
 
 US = 1000
 
@@ -135,9 +135,7 @@ def test_unknown_key_of_a_cell_is_ignored_and_an_unknown_event_refused(
     found = waste_of(read_watched(write_cell(tmp_path, witness="delay")))
     assert ([row.count for row in found.operations], found.call_sites) == ([1], [])
     write_cell(tmp_path, lines=b'{"ev":"delay","t_ns":1,"end_ns":9,"requested_us":5}\n')
-    done = rig("waste", tmp_path)
-    assert done.exit_code != 0
-    assert "line 1: Invalid value 'delay'" in done.output
+    assert "line 1: Invalid value 'delay'" in refusal_of("waste", tmp_path)
 
 
 def test_command_says_if_no_delay_call_was_seen(tmp_path: Path) -> None:

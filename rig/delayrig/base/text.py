@@ -5,8 +5,8 @@ import re
 import shlex
 from pathlib import Path
 
-# Characters that XML 1.0 forbids. No other format needs them.
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 forbids, and all other control characters. No format needs them.
+FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CUT = "\n[cut]\n"
 # Unicode's controls of the direction of text, which can show text in another order.
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -152,7 +152,7 @@ tls_option = click.option(
     "--tls",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder with ca.pem, cert.pem and key.pem; without it nothing leaves this machine.",
+    help="Folder with ca.pem, cert.pem and key.pem; other machines need it, except with k8s:FILE.",
 )
 trust_option = click.option(
     "--trust-everyone-here",

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
@@ -216,7 +216,7 @@ def own_request(
     seed: int = 1,
     jobs: int | None = None,
     patterns: Sequence[str] = (),
-    subjects: Sequence[str] = (),
+    subjects: Collection[str] = (),
     lane: LaneName | None = None,
     delay: DelayOptions | None = None,
     leaves: str = FILE_NAME,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Types of options and arguments that a shell completes: subjects, plans, cells."""
 
+import math
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -192,6 +193,18 @@ FLAGS = {
 def plan_option(default: str, about: str = "A plan's name, or a TOML file.") -> Callable[[FC], FC]:
     """Returns the option `--plan` with that default."""
     return click.option("--plan", type=PLAN_NAME, default=default, show_default=True, help=about)
+
+
+class FloatRange(click.FloatRange):
+    """A range of numbers without NaN, which lies in each of click's ranges."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return found
 
 
 AT_LEAST_ONE = click.IntRange(1)

@@ -5,9 +5,9 @@ A known fault is no warning until its date. The file never decides: a new fault 
 if it is listed.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -28,7 +28,8 @@ class KnownFault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     until: date
 
     def covers(self, group: FaultGroup) -> bool:
-        return fnmatchcase(group.fault.what, self.what)
+        pattern = ".*".join(map(re.escape, self.what.split("*")))
+        return re.fullmatch(pattern, group.fault.what, re.DOTALL) is not None
 
 
 class KnownFaults(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

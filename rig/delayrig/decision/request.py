@@ -14,6 +14,7 @@ from delayrig.base.paths import Paths
 from delayrig.base.shell import run_shell
 from delayrig.base.text import counted
 from delayrig.decision.gate_judge import unanswered
+from delayrig.decision.known_faults import KnownFault
 from delayrig.model.cell import WATCHING, Cell, Role, place_of
 from delayrig.model.lane import EXACT_LANE, LaneName
 from delayrig.model.result import FILE_NAME, Results, read_results
@@ -107,6 +108,11 @@ def read_baseline(run: Path) -> StoredBaseline:
     """Reads a finished run of one subject; raises `BadInputError` for any other."""
     results = read_results(run)
     path = run / FILE_NAME if run.is_dir() else run
+    if path.name != FILE_NAME:
+        raise BadInputError(
+            f"{path}: is not called {FILE_NAME}, which other commands read in its folder",
+            hint=f"name the folder of the run, or rename the file to {FILE_NAME}",
+        )
     if results.run.interrupted:
         raise BadInputError(
             f"{path}: key 'run.interrupted' is true: cells of it are missing",
@@ -133,6 +139,7 @@ class GateRequest:
     """The name of each side in answers, if that is not its version."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """The plan's question by place, which a Yes must answer."""
+    known: Sequence[KnownFault] = ()
     tree: Path | None = None
     """The folder that the candidate was taken from, if any. It may have changed since."""
 

@@ -25,18 +25,21 @@ from delayrig.base.text import one_line, plain
 from delayrig.cli.command import RigCommand
 from delayrig.cli.option_types import CELL
 from delayrig.decision.choice import delay_options_of, find_in_run, kept_cell, run_below
+from delayrig.decision.decision import FILE_NAME as GATE
 from delayrig.decision.shrink import plan_of, stripped
 from delayrig.features.export import read_report
 from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
 from delayrig.model.cell import Cell, Role
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
+from delayrig.model.result import FILE_NAME as RESULTS
 from delayrig.model.result import UNSAFE, CellResult, Verdict, read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.present.formats.report import Case, Report
 from delayrig.present.formats.text import escaped, table
 from delayrig.present.trace.perfetto import as_perfetto
 from delayrig.present.trace.timeline import timeline_of
+from delayrig.run.resume import FILE_NAME as BEGUN
 from delayrig.subjects.git_tree import PREFIX as GIT_PREFIX
 from delayrig.subjects.git_tree import is_uncommitted
 from delayrig.subjects.subject import PATH_PREFIX
@@ -53,6 +56,8 @@ COMMON = ("root", "localhost", "debian", "bundled", "flashrom", "host", "user")
 _PATH = re.compile(r"(?<![\w./<-])(?:~|\.\.?)?/(?:[^\s/'\"`,;:()\[\]\\]+/)*[^\s/'\"`,;:()\[\]\\]+")
 NAME = "bug-report"
 EVENTS = "events.jsonl"
+ATTACHED = (".png", ".json")
+"""The suffixes of the timeline and of the events beside the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,12 @@ class Reported:
         return shlex.join(["rig/rig", *(_short(word) for word in words)])
 
     @property
+    def paths(self) -> list[str]:
+        """Returns the path of the subject's program, if it is a path."""
+        prefix, _, path = self.cell.subject.partition(PATH_PREFIX)
+        return [] if prefix or "/" not in path else [path]
+
+    @property
     def is_in_flags(self) -> bool:
         """Returns True if flags of `try` describe the cell. Its deadline counts only if it hung."""
         needs_deadline = self.case.cell.verdict is Verdict.HUNG and self.cell.deadline_ms
@@ -95,8 +106,7 @@ class Reported:
 
 
 def text_of(reported: Reported) -> str:
-    path = reported.cell.subject.removeprefix(PATH_PREFIX)
-    paths = [path] if "/" in path else []
+    paths = reported.paths
     before, line, after = "\n\n".join(_parts(reported)).partition(reported.line)
     return neutral(before, paths) + line + neutral(after, paths) + "\n"
 
@@ -236,6 +246,12 @@ def bug_report(run_folder: Path, cell: str | None, out: Path | None) -> None:
         raise BadInputError(
             f"--out {place}: there is no folder {place.parent}", hint="make it first"
         )
+    for attached in map(place.with_suffix, ATTACHED):
+        if attached == place or attached.name in (RESULTS, GATE, BEGUN):
+            raise BadInputError(
+                f"--out {place}: {attached} would be replaced",
+                hint=f"name it {NAME}.md, for example",
+            )
     run, found = find_in_run(run_below(run_folder), cell)
     reported = _reported(run_folder, run, found, place, is_chosen=cell is not None)
     if reported.picture and reported.trace:
@@ -288,9 +304,8 @@ def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -
     chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])
     write_atomically(picture, chart.png_file())
     timeline = timeline_of(read_events(run / found), read_delays(run / found))
-    subject = reported.cell.subject.partition(":")[2]
-    paths = [subject] if "/" in subject else []
-    write_atomically(trace, neutral(as_perfetto(timeline).decode(), paths).encode())
+    text = as_perfetto(timeline).decode()
+    write_atomically(trace, neutral(text, reported.paths).encode())
 
 
 def _sources(run: Path, cell: CellResult) -> Sources:

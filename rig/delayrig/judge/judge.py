@@ -166,7 +166,7 @@ def _time_split(cell: Cell, events: list[Event]) -> phases.TimeSplit:
     started, ended = first(events, SubjectStart), first(events, SubjectEnd)
     if not started or not ended:
         return phases.TimeSplit()
-    reading = phases.VERIFY if cell.job is Job.VERIFY else phases.READ
+    reading = phases.first_read_of(cell.job)
     return phases.split_time(events, started.t_ns, ended.t_ns, first_read=reading)
 
 

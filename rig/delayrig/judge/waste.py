@@ -12,13 +12,13 @@ from typing import TypeVar
 
 import msgspec
 
-from delayrig.base.errors import NOT_JSON, BadInputError
+from delayrig.base.errors import NOT_JSON, BadInputError, LostGuestError
 from delayrig.judge.delay_waits import sure_calls
-from delayrig.model.cell import Cell, Job, Role
+from delayrig.model.cell import Cell, Role
 from delayrig.model.delays import DelayCall, Delays, read_delays
 from delayrig.model.events import Event, of_kind, read_events
 from delayrig.model.kinds.emulator import Busy, Spi
-from delayrig.model.phases import PROBE, READ, VERIFY, overshoots, phase_changes
+from delayrig.model.phases import PROBE, first_read_of, overshoots, phase_changes
 from delayrig.model.result import FILE_NAME
 
 CELL_FILE = "cell.json"
@@ -113,14 +113,31 @@ def took_ns(calls: Iterable[DelayCall]) -> int:
 
 
 def read_watched(folder: Path) -> list[Watched]:
-    """Reads the measuring cells of a run's folder, or the one cell of a cell's folder."""
+    """Reads the measuring cells of a run's folder, or the one cell of a cell's folder.
+
+    Raises `BadInputError` if their files cannot be read.
+    """
     found = sorted(folder.glob(f"*/{CELL_FILE}")) if (folder / FILE_NAME).is_file() else []
     cells = {file.parent: _read_cell(file) for file in found or [folder / CELL_FILE]}
     return [
-        Watched(cell=cell, events=read_events(place), delays=read_delays(place))
+        _read_cell_folder(place, cell)
         for place, cell in cells.items()
         if (place / "events.jsonl").is_file() and (not found or cell.role is Role.MEASURE)
     ]
+
+
+def _read_cell_folder(place: Path, cell: Cell) -> Watched:
+    try:
+        return Watched(cell=cell, events=read_events(place), delays=read_delays(place))
+    except (LostGuestError, ValueError) as error:
+        raise unreadable(place, error) from error
+
+
+def unreadable(place: Path, error: Exception) -> BadInputError:
+    return BadInputError(
+        f"{place}: has no events that can be shown: {error}",
+        hint="run the cell again; a report without events needs only the run's results.json",
+    )
 
 
 def _read_cell(file: Path) -> Cell:
@@ -154,8 +171,8 @@ def _worst(rows: Iterable[Wasted]) -> list[Wasted]:
 
 def phases_of(watched: Watched, start_ns: int) -> list[tuple[int, str]]:
     """Returns the start and the name of each phase of a job that begins at `start_ns`."""
-    reading = VERIFY if watched.cell.job is Job.VERIFY else READ
-    return [(start_ns, PROBE), *phase_changes(watched.events, first_read=reading)]
+    changes = phase_changes(watched.events, first_read=first_read_of(watched.cell.job))
+    return [(start_ns, PROBE), *changes]
 
 
 def phase_at(watched: Watched) -> Callable[[int], str]:

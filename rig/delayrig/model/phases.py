@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from delayrig.model.cell import Job
 from delayrig.model.events import Event, Transaction, of_kind, transactions
 from delayrig.model.kinds.emulator import Busy, Cycle, Spi
 
@@ -46,6 +47,11 @@ class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
     verify: int = 0
 
 
+def first_read_of(job: str) -> str:
+    """Returns the phase of a job's reads before any other work."""
+    return VERIFY if job == Job.VERIFY else READ
+
+
 def split_time(
     events: list[Event], start_ns: int, end_ns: int, *, first_read: str = READ
 ) -> TimeSplit:
@@ -63,8 +69,7 @@ def phase_changes(events: list[Event], *, first_read: str = READ) -> Iterator[tu
     """Yields the start and name of each phase.
 
     A phase begins with its first transaction, or with the write enable directly before that.
-    The first phase, probing, is not yielded. `first_read` is the phase of reads before any other
-    work: reading, or verifying.
+    The first phase, probing, is not yielded. `first_read` is that of the job (`first_read_of`).
     """
     phase = PROBE
     commands = transactions(events)

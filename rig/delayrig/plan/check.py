@@ -4,7 +4,7 @@
 import fnmatch
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -85,15 +85,16 @@ def check_plan(
     paths: Paths,
     *,
     source: str,
-    subjects: Iterable[str] = (),
+    subjects: Collection[str] = (),
     lane: LaneName | None = None,
 ) -> CheckedPlan:
     """Returns the checked plan. `subjects` and `lane`, if given, replace those of the plan.
 
-    Raises `BadInputError` for the first mistake; `source` names the file in it.
+    Raises `BadInputError` for the first mistake; `source` names the file in it. If `subjects` is a
+    mapping, its values are the options that named them.
     """
     chips, recipes = read_chips(paths.checkout), read_recipes(paths.checkout)
-    given = list(dict.fromkeys(subjects))
+    given = subjects if isinstance(subjects, Mapping) else dict.fromkeys(subjects, "--subject")
     _check_contrasts(plan, source)
     _check_questions(plan, source)
     main = lane or _lane_named(plan.lane, source, "lane")
@@ -106,7 +107,7 @@ def check_plan(
         source=source,
         lane=main,
         single_lanes=[own if lane in (None, own) else None for own in own_lanes],
-        subjects=given or plan.subjects,
+        subjects=list(given) or plan.subjects,
         chips=chips,
         recipes=recipes,
     )
@@ -326,7 +327,7 @@ class _Check:
             raise self._error(f"'{key}': {error.message}", hint=error.hint) from None
 
 
-def _check_subjects(plan: Plan, source: str, given: list[str], recipes: Recipes) -> None:
+def _check_subjects(plan: Plan, source: str, given: Mapping[str, str], recipes: Recipes) -> None:
     owners = list(_owners(plan))
     named = [(f"subjects[{number}]", [name]) for number, name in enumerate(plan.subjects)]
     named += [(f"{key}.subject", own_subjects(owner)) for key, owner in owners]
@@ -334,7 +335,8 @@ def _check_subjects(plan: Plan, source: str, given: list[str], recipes: Recipes)
         (f"contrast[{number}]", [contrast.subject, contrast.against])
         for number, contrast in enumerate(plan.contrast)
     ]
-    places = [("--subject", given), *((f"{source}: key '{key}'", names) for key, names in named)]
+    places = [(option, [name]) for name, option in given.items()]
+    places += [(f"{source}: key '{key}'", names) for key, names in named]
     for where, names in places:
         for name in names:
             check_subject(name, recipes, where)

@@ -21,6 +21,7 @@ class QueueKind(StrEnum):
     KUBERNETES = "k8s"
 
 
+OPTION = "--cluster"
 QUEUED = re.compile(rf"({'|'.join(QueueKind)}):(.+)")
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
@@ -85,33 +86,37 @@ class ClusterOptions:
         return urlsplit(self.address).port or 0
 
 
-def check_cluster(given: str, tls: Path | None, *, option: str = "--cluster") -> ClusterOptions:
+def check_cluster(given: str, tls: Path | None) -> ClusterOptions:
     """Returns the cluster; raises `BadInputError` for a wrong address, or if it needs `tls`."""
-    require_extra("cluster", option)
+    require_extra("cluster", OPTION)
     if local := LOCAL.fullmatch(given):
         return ClusterOptions(address="", local_workers=int(local[1]))
     if queued := QUEUED.fullmatch(given):
-        return _check_queue(QueueKind(queued[1]), Path(queued[2]), tls, option=option)
-    return check_address(given, tls, option=option)
+        return _check_queue(QueueKind(queued[1]), Path(queued[2]), tls)
+    return check_address(given, tls, option=OPTION)
 
 
-def _check_queue(kind: QueueKind, file: Path, tls: Path | None, *, option: str) -> ClusterOptions:
+def _check_queue(kind: QueueKind, file: Path, tls: Path | None) -> ClusterOptions:
     """Checks the options of a queue.
 
     Jobs of Slurm and PBS run on other machines, so they need TLS. Pods are reached through the API
     server of Kubernetes.
     """
     if kind is QueueKind.KUBERNETES:
-        require_module("dask_kubernetes", f"{option} {kind}:FILE", package="dask-kubernetes")
+        require_module("dask_kubernetes", f"{OPTION} {kind}:FILE", package="dask-kubernetes")
         if not file.is_file():
             raise BadInputError(f"{file}: no such file", hint="check the name of the file")
+        if tls is not None:
+            raise BadInputError(
+                f"--tls {tls}: the rig encrypts nothing inside Kubernetes", hint="leave --tls out"
+            )
         return ClusterOptions(address="", queue=QueueOptions(kind=kind, file=file, job=None))
-    require_extra("jobqueue", f"{option} {kind}:FILE")
+    require_extra("jobqueue", f"{OPTION} {kind}:FILE")
     job = read_toml(file, JobWords)
     if job.resources and kind is not QueueKind.PBS:
         raise BadInputError(f"{file}: `resources` is for PBS", hint="name them in `directives`")
     if tls is None:
-        raise _needs_tls(f"{option} {kind}:{file}")
+        raise _needs_tls(f"{OPTION} {kind}:{file}")
     _check_files(tls)
     queue = QueueOptions(kind=kind, file=file, job=job)
     return ClusterOptions(address="", queue=queue, tls=tls.absolute())
@@ -131,7 +136,7 @@ def check_address(given: str, tls: Path | None, *, option: str) -> ClusterOption
     if scheme not in (PLAIN, ENCRYPTED) or not host or port is None:
         raise BadInputError(
             f"{option} {given}: no address of a scheduler",
-            hint="write tcp://HOST:PORT" + (", or local:N for N workers here" * (scheme != "")),
+            hint="write tcp://HOST:PORT" + ", or local:N for N workers here" * (option == OPTION),
         )
     if tls is None and (scheme == ENCRYPTED or not is_loopback(given)):
         raise _needs_tls(f"{option} {given}")

@@ -97,7 +97,7 @@ class Choice:
 
 
 def read_checked_plan(
-    plan: str, *, paths: Paths, subjects: Sequence[str] = (), lane: LaneName | None = None
+    plan: str, *, paths: Paths, subjects: Collection[str] = (), lane: LaneName | None = None
 ) -> CheckedPlan:
     """Returns the plan of that name or file; `subjects` and `lane`, if given, replace its own.
 
@@ -113,7 +113,7 @@ def choose_cells(
     *,
     plan: str,
     paths: Paths,
-    subjects: Sequence[str] = (),
+    subjects: Collection[str] = (),
     patterns: Sequence[str] = (),
     seed: int = 1,
     lane: LaneName | None = None,

@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from rich import progress
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.markup import escape
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from delayrig.base.text import plain
 from delayrig.model.result import CellResult, Verdict
 from delayrig.present import tables
 from delayrig.present.notable import STYLES
@@ -24,7 +26,17 @@ BAR_WIDTH = 24
 
 
 class PatientConsole(Console):
-    """A console that ignores a closed pipe. rich would exit with 1, the rig's code for `unsafe`."""
+    """A console that ignores a closed pipe. rich would exit with 1, the rig's code for `unsafe`.
+
+    It prints no control characters of subjects and files, which could change the whole terminal.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yields the segments with all text made plain."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else plain(text), style, control)
 
     def on_broken_pipe(self) -> None:
         """Drops further output when the reader ends, as in `... | head`."""

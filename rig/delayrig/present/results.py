@@ -58,7 +58,7 @@ def print_results(results: Results, lines: Sequence[str], console: Console, *, o
         console.print()
         console.print(contrast_table(results))
     console.print()
-    console.print(f"[bold]{lines[0]}[/]")
+    console.print(f"[bold]{escape(lines[0])}[/]")
     for remark in [*lines[1:], *remarks(results)]:
         console.print(remark, markup=False)
     if out:

@@ -69,13 +69,13 @@ def checked_out(
     return folder
 
 
-def check_out(out: Path, cells: list[Cell], *, name: str = RESULTS) -> None:
+def check_out(out: Path, cells: list[Cell], *, name: str | None = RESULTS) -> None:
     """Makes the folder; raises `BadInputError` if a run cannot be written there.
 
-    `name` is the file that every run of this kind writes there.
+    `name` is the file that every run of this kind writes there; None: it may replace an older one.
     """
     try:
-        if (out / name).exists():
+        if name and (out / name).exists():
             raise BadInputError(
                 f"--out {out}: holds a run already, finished or interrupted",
                 hint="name another folder, or move that one away",

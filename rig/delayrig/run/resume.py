@@ -12,7 +12,14 @@ from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import NOT_JSON, BadInputError
 from delayrig.model.cell import Cell
 from delayrig.model.lane import REAL_TIME
-from delayrig.model.result import CellResult, RunHeader, Verdict, own_fault, read_versioned
+from delayrig.model.result import (
+    CellResult,
+    HostFacts,
+    RunHeader,
+    Verdict,
+    own_fault,
+    read_versioned,
+)
 from delayrig.plan.request import Request
 
 FILE_NAME = "begun.json"
@@ -42,7 +49,7 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
         known = read_versioned(path, Begun, schema=SCHEMA)
         pairs = [(f"run.{k}", getattr(known.run, k), getattr(header, k)) for k in OF_THE_RIG]
         if any(cell.lane in REAL_TIME for cell in request.cells):
-            pairs.append(("run.host", known.run.host, header.host))
+            pairs.append(("run.host", _lasting(known.run.host), _lasting(header.host)))
         for key, then, now in (*pairs, ("delay", known.delay, begun.delay)):
             if then != now:
                 raise BadInputError(
@@ -53,6 +60,12 @@ def begin(request: Request, header: RunHeader) -> RunHeader:
         return msgspec.structs.replace(header, started=known.run.started)
     write_json(path, begun)
     return header
+
+
+def _lasting(host: HostFacts) -> HostFacts:
+    """Returns the facts without the frequencies at the start of the run, which change."""
+    cpus = [msgspec.structs.replace(cpu, khz=None) for cpu in host.cpu]
+    return msgspec.structs.replace(host, cpu=cpus)
 
 
 def _short(value: object) -> str:

@@ -16,11 +16,12 @@ from delayrig.setup.doctor import QEMU_VERSION_MIN, checks_for, examine
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.packages import read_packages
+from delayrig.setup.security import QEMU
 from delayrig.setup.stamp import GUEST_STEPS, HOST_STEPS
 
 from tests.rig.builders import CHECKOUT
 from tests.rig.launching import context_of
-from tests.rig.running import install_script, run
+from tests.rig.running import install_script, run, write_script
 
 
 def test_checks_of_guests_are_left_out_if_only_the_host_lane_is_needed(tmp_path: Path) -> None:
@@ -42,6 +43,24 @@ def test_doctor_accepts_the_lane_host_and_no_other() -> None:
     assert read_request(["doctor"]).needs_guests
     with pytest.raises(UsageError):
         read_request(["doctor", "--lane", "virtual"])
+
+
+@pytest.mark.parametrize(
+    ("version", "level"),
+    [
+        *(("9.1.2", Level.PROBLEM), ("9.2.0", Level.OK)),
+        *(("10.0.2", Level.OK), ("10.2.0", Level.PROBLEM)),
+    ],
+)
+def test_doctor_without_dpkg_compares_versions_of_qemu_and_names_no_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, level: Level
+) -> None:
+    write_script(tmp_path / QEMU, f"echo QEMU emulator version {version}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    context = context_of(CHECKOUT)
+    found = {name: checks_for(context)[name](context) for name in ("QEMU", "packages")}
+    assert found["QEMU"].level is level
+    assert found["packages"].level is Level.NOTE
 
 
 def test_doctor_prints_one_json_document(tmp_path: Path) -> None:

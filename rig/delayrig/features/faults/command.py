@@ -10,7 +10,7 @@ import click
 from delayrig.base.atomic_file import write_json
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, say_making
-from delayrig.cli.option_types import SUBJECT, number_option
+from delayrig.cli.option_types import SUBJECT, FloatRange, number_option
 from delayrig.cli.verbosity import answers, print_json
 from delayrig.features.faults import campaign
 from delayrig.features.faults.scenario import is_finding
@@ -37,7 +37,7 @@ FILE_NAME = "faults.json"
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for results and findings.")
 @number_option("--jobs", 8, "Runs at a time.")
 @number_option(
-    "--limit-s", 60, "A run that lasts longer is hung, or slow if at work.", click.FloatRange(1)
+    "--limit-s", 60, "A run that lasts longer is hung, or slow if at work.", FloatRange(1)
 )
 @answers
 def faults(

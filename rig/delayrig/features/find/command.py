@@ -10,7 +10,7 @@ import click
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
-from delayrig.cli.option_types import SUBJECT, flag_option, number_option, seed_option
+from delayrig.cli.option_types import SUBJECT, FloatRange, flag_option, number_option, seed_option
 from delayrig.cli.verbosity import answers, note, print_json
 from delayrig.decision.choice import delay_options_of
 from delayrig.decision.shrink import Shrunk, shrink
@@ -56,9 +56,7 @@ NAME = "find"
     help="Maximum number of cells to try.  [default: all]",
 )
 @seed_option
-@number_option(
-    "--limit-s", 120, "Host time to simplify the cell that was found.", click.FloatRange(1)
-)
+@number_option("--limit-s", 120, "Host time to simplify the cell that was found.", FloatRange(1))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @click.option("--dry-run", is_flag=True, help="Lists the cells in the order of the search.")
 @cli.delay_options

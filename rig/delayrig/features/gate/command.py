@@ -22,7 +22,7 @@ from delayrig.cli.cells import (
     programmers_option,
     unconfined_option,
 )
-from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, given_tree
+from delayrig.cli.option_types import PLAN_NAME, SUBJECT, SUBJECT_OR_RUN, FloatRange, given_tree
 from delayrig.cli.verbosity import (
     Verbosity,
     make_console,
@@ -73,7 +73,6 @@ from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, 
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
 from delayrig.subjects.saved_programs import programs_beside
-from delayrig.subjects.subject import check_subject
 
 PLAN = "gate"
 LIMITS = {
@@ -141,7 +140,7 @@ def _limit_option(name: str, about: str) -> Callable[[FC], FC]:
     return click.option(
         f"--max-{name}",
         key,
-        type=click.FloatRange(0),
+        type=FloatRange(0),
         default=getattr(Limits(), key),
         show_default=True,
         metavar="PCT",
@@ -327,24 +326,20 @@ def _list_cells(request: GateRequest) -> None:
 def _request(options: _Options, paths: Paths) -> GateRequest:
     """Returns the request, after each check that is possible before anything runs."""
     baseline, subject = options.baseline or "", options.candidate or ""
-    recipes = read_recipes(paths.checkout)
-    is_run = not is_subject(baseline, recipes)
-    if not is_run:
-        check_subject(baseline, recipes, "--baseline")
-    check_subject(subject, recipes, "--candidate")
+    is_run = not is_subject(baseline, read_recipes(paths.checkout))
     stored = read_baseline(Path(baseline)) if is_run else None
-    ours = known_source(subject, paths) if is_known(subject, paths) else None
     header = stored.results.run if stored else None
     plan = options.plan or (header.plan if header else PLAN)
     seed = options.seed if options.seed is not None else header.seed if header else 1
     choice = choose_cells(
         plan=plan,
-        subjects=[subject] if stored else [baseline, subject],
+        subjects=({} if stored else {baseline: "--baseline"}) | {subject: "--candidate"},
         seed=seed,
         paths=paths,
         lane=options.lane or (stored.lane if stored else None),
         programmers=options.programmers,
     )
+    ours = known_source(subject, paths) if is_known(subject, paths) else None
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
     # Canaries and controls come first, because no early answer is certain before theirs.
@@ -369,6 +364,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         first=_first(folder, stored, cells, paths).places,
     )
     is_real = choice.lane != EXACT_LANE
+    tree = Path(ours.folder) if ours else None
     return GateRequest(
         baseline=None if stored else replace(candidate, cells=theirs),
         candidate=candidate,
@@ -377,7 +373,8 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
         questions=questions_of(choice.plan, choice.cells),
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
-        tree=Path(ours.folder) if ours else None,
+        known=_known_faults(options, tree),
+        tree=tree,
     )
 
 
@@ -408,7 +405,7 @@ def _decide(
         limits=options.limits,
         absolute=options.absolute,
         questions=request.questions,
-        known=_known_faults(request, options),
+        known=request.known,
         stored=str(stored.path) if stored else "",
         labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
         reached=reached,
@@ -418,9 +415,9 @@ def _decide(
     return decide(baseline, [sides[-1] for sides in runs], terms)
 
 
-def _known_faults(request: GateRequest, options: _Options) -> list[KnownFault]:
+def _known_faults(options: _Options, tree: Path | None) -> list[KnownFault]:
     """Returns the faults of the file that the user named, else of that in the candidate's tree."""
-    in_tree = request.tree / KNOWN_FAULTS if request.tree else None
+    in_tree = tree / KNOWN_FAULTS if tree else None
     if options.known_faults is None and (in_tree is None or not in_tree.is_file()):
         return []
     path = options.known_faults or in_tree

@@ -13,7 +13,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.cli.command import Decorator, RigGroup, gathered
-from delayrig.cli.option_types import number_option
+from delayrig.cli.option_types import FloatRange, number_option
 from delayrig.cli.verbosity import make_console, note, print_json, tables_or_json
 from delayrig.decision.two_runs import inputs_of
 from delayrig.features.history.address import NONE, VARIABLE, Choice, find_address, moment
@@ -153,7 +153,7 @@ def plot(wanted: Choice, svg: Path | None, store: "History") -> None:
     "--confidence",
     CONFIDENCE,
     "Confidence that real time stepped at all.",
-    click.FloatRange(0.5, 0.999),
+    FloatRange(0.5, 0.999),
 )
 @_history_option
 @tables_or_json

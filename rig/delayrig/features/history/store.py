@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -48,6 +48,9 @@ from delayrig.model.result import Results, decode_results, decode_versioned
 WAIT_S = 30
 """The longest wait for another writer, which usually takes milliseconds."""
 CONNECT_S = 5
+ID_MAX = 2**31 - 1
+"""The largest number of a run: PostgreSQL's INTEGER has 32 bits."""
+R = TypeVar("R")
 ANOTHER = "or name another with --history URL or $FLASHROM_RIG_HISTORY"
 HINTS = {
     "readonly|read-only file system": (
@@ -255,8 +258,8 @@ class History:
     def load(self, number: int) -> Results:
         """Returns the results of a run; raises `BadInputError` if the history lacks them."""
         with self._reading() as session:
-            row = session.get(DocumentRow, number) if session else None
-            known = session is not None and session.get(RunRow, number) is not None
+            row = _found(session, DocumentRow, number)
+            known = _found(session, RunRow, number) is not None
         if row is None:
             raise self._missing(number, known=known)
         content = self._unpacked(row.content, f"run {number}", [number])
@@ -264,7 +267,7 @@ class History:
 
     def decision(self, gate: int) -> Decision:
         with self._reading() as session:
-            row = session.get(GateRow, gate) if session else None
+            row = _found(session, GateRow, gate)
             of_gate = sa.select(GateRunRow.run).where(GateRunRow.gate == gate)
             numbers = session.scalars(of_gate.order_by(GateRunRow.run)).all() if session else ()
         if row is None:
@@ -276,7 +279,7 @@ class History:
         """Removes those runs. If one is missing, it removes none and raises `BadInputError`."""
         with self._writing() as session:
             for number in numbers:
-                if session.get(RunRow, number) is None:
+                if _found(session, RunRow, number) is None:
                     raise self._missing(number, known=False)
             session.execute(sa.delete(RunRow).where(RunRow.id.in_(numbers)))
             session.execute(sa.delete(GateRow).where(GateRow.id.not_in(sa.select(GateRunRow.gate))))
@@ -372,6 +375,11 @@ def _add_run(session: Session, run: FinishedRun, content: bytes) -> tuple[int, b
     while some := list(islice(rows, ROWS_AT_ONCE)):
         session.execute(sa.insert(CellRow), some)
     return row.id, True
+
+
+def _found(session: Session | None, kind: type[R], number: int) -> R | None:
+    """Returns the row of that number, if there is one; a database refuses numbers above ID_MAX."""
+    return session.get(kind, number) if session and number <= ID_MAX else None
 
 
 def _summaries(session: Session, choice: Choice) -> list[Summary]:

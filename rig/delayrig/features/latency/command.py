@@ -13,7 +13,7 @@ from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, until_interrupted
-from delayrig.cli.option_types import number_option
+from delayrig.cli.option_types import FloatRange, number_option
 from delayrig.cli.verbosity import make_console, print_json, progress_console, tables_or_json
 from delayrig.features.latency.place import GUEST_LANES
 from delayrig.features.latency.profile import (
@@ -27,7 +27,7 @@ from delayrig.features.latency.series_plan import QUICK, USUAL
 from delayrig.hazards.speed import GOVERNORS
 from delayrig.model.lane import LaneName
 from delayrig.present.console import say
-from delayrig.run.out_folder import default_out
+from delayrig.run.out_folder import check_out, default_out
 
 EATERS_MAX = GUEST_EATERS_MAX = 64
 """The limits for a CPU (images/latency/series.h) and a guest (images/agent/hazards.h)."""
@@ -85,8 +85,6 @@ def latency(
     from delayrig.features.latency.terminal import LatencyProgress, print_report
 
     folder = (out or default_out("latency")).absolute()
-    if folder.is_file():
-        raise BadInputError(f"--out {folder}: is a file", hint="name a folder")
     live = lane == LaneName.LIVE
     if core is not None and all_cores:
         raise BadInputError("--core and --all-cores exclude each other", hint="leave one out")
@@ -98,6 +96,7 @@ def latency(
         cpus = profile.measured_cpus(all_cores=all_cores, core=core)
         measured.append(replace(profile, cpus=cpus))
         _check_eaters(eaters, profile.cores)
+    check_out(folder, [], name=None)
     request = LatencyRequest(
         guests=measured,
         host_cpus=here,
@@ -159,7 +158,7 @@ def _host_cpus(all_cores: bool, core: int | None) -> tuple[int, ...]:
     help="Governor of the guest; repeatable.  [default: ondemand and performance]",
 )
 @number_option(
-    "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", click.FloatRange(4, 200)
+    "--mips", 20.0, "The core's full speed; it idles at a quarter of it.", FloatRange(4, 200)
 )
 @number_option("--eaters", 2, "CPU eaters beside the sleeps.", click.IntRange(1, EATERS_MAX))
 @number_option("--count", 200, "Sleeps of each measurement.", click.IntRange(10, 2000))
@@ -182,11 +181,11 @@ def wakeup(
     from delayrig.features.latency.wakeup import measure_governors, wakeup_chart, wakeup_table
 
     folder = out or default_out("wakeup")
+    check_out(folder, [], name=None)
     work = measure_governors(
         governors or DEFAULT_GOVERNORS, mips, eaters, count, connect, find_paths()
     )
     report = until_interrupted(work, kept="nothing is kept")
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "wakeup.json", msgspec.json.format(msgspec.json.encode(report)))
     write_atomically(folder / "wakeup.svg", wakeup_chart(report).svg_file())
     console = make_console()

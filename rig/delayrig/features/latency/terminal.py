@@ -30,7 +30,7 @@ class LatencyProgress(LiveBar):
     def begins(self, name: str, steps: int) -> None:
         self._bar.reset(self._task, total=steps, description=escape(name))
         if not self._console.is_terminal:
-            self._console.print(f"measuring {escape(name)}: {steps} series", markup=False)
+            say(self._console, f"measuring {name}: {steps} series")
 
     def did(self, steps: int) -> None:
         self._bar.update(self._task, advance=steps)

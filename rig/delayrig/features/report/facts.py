@@ -21,6 +21,7 @@ from delayrig.judge.waste import (
     phase_at,
     read_watched,
     summed,
+    unreadable,
     waste_of,
 )
 from delayrig.model.events import Event, first, of_kind, requests, transactions
@@ -65,7 +66,8 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True):
 class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
     """All waits of one class in a cell.
 
-    The fields that may be null describe the worst of them: the judged wait with the least margin.
+    The fields that may be null describe the worst of them: the judged wait with the least relative
+    margin.
     """
 
     kind: str
@@ -85,14 +87,16 @@ class WaitMargin(msgspec.Struct, frozen=True, kw_only=True):
 
         It is infinite if no wait was judged.
         """
-        if self.margin_ns is None:
-            return float("inf")
-        return self.margin_ns / (self.requested_ns or 1_000_000)
+        return float("inf") if self.margin_ns is None else _share(self.margin_ns, self.requested_ns)
 
     @property
     def took(self) -> str:
         """Returns the observed duration of the worst wait; empty if it is unknown."""
         return " to ".join(dict.fromkeys(rounded(ns) for ns in self.actual_ns or ()))
+
+
+def _share(margin_ns: int, requested_ns: int | None) -> float:
+    return margin_ns / (requested_ns or 1_000_000)
 
 
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +117,7 @@ def cell_facts(place: Path, result: CellResult) -> CellFacts:
     try:
         return _facts(watched, result)
     except (ValueError, LostGuestError) as error:
-        raise _unreadable(place, error) from error
+        raise unreadable(place, error) from error
 
 
 def read_judged(place: Path, result: CellResult) -> Watched:
@@ -130,17 +134,7 @@ def read_judged(place: Path, result: CellResult) -> Watched:
             f"{events}: these are not the events that were judged (key 'events_sha256')",
             hint=f"the file was changed or cut off: run the cell again, {whole}",
         )
-    try:
-        return read_watched(place)[0]
-    except (LostGuestError, ValueError) as error:
-        raise _unreadable(place, error) from error
-
-
-def _unreadable(place: Path, error: Exception) -> BadInputError:
-    return BadInputError(
-        f"{place}/events.jsonl: not events that can be shown: {error!r}",
-        hint="run the cell again, or give the run's results.json to report without events",
-    )
+    return read_watched(place)[0]
 
 
 def _facts(watched: Watched, result: CellResult) -> CellFacts:
@@ -158,7 +152,7 @@ def _facts(watched: Watched, result: CellResult) -> CellFacts:
         split=_split(events, busy, late, on_bus),
         waste=waste_of([watched]),
         silences=summed(_silences(watched, result.subject_label, Cover([*busy, *late]))),
-        waits=[*_chip_margins(events), *_margins(on_bus), *_margins(delays)],
+        waits=[*_chip_margins(events), *margins_of(on_bus), *margins_of(delays)],
     )
 
 
@@ -230,11 +224,12 @@ def _chip_margins(events: list[Event]) -> list[WaitMargin]:
     ]
 
 
-def _margins(waits: Sequence[ObservedWait]) -> Iterator[WaitMargin]:
+def margins_of(waits: Sequence[ObservedWait]) -> Iterator[WaitMargin]:
+    """Yields the waits by class."""
     for kind in dict.fromkeys(wait.kind for wait in waits):
         alike = [wait for wait in waits if wait.kind == kind]
         judged = [wait for wait in alike if wait.is_judged]
-        worst = min(judged, key=_certain_margin_ns, default=None)
+        worst = min(judged, key=_certain_share, default=None)
         yield WaitMargin(
             kind=kind,
             witness=alike[0].witness,
@@ -246,6 +241,10 @@ def _margins(waits: Sequence[ObservedWait]) -> Iterator[WaitMargin]:
             margin_ns=_certain_margin_ns(worst) if worst else None,
             opened_ns=worst.opened_ns if worst else None,
         )
+
+
+def _certain_share(wait: ObservedWait) -> float:
+    return _share(_certain_margin_ns(wait), wait.requested_ns)
 
 
 def _certain_margin_ns(wait: ObservedWait) -> int:

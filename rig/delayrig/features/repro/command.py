@@ -16,7 +16,7 @@ from delayrig.base.interruption import answer_interrupts
 from delayrig.base.paths import Paths, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
-from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, number_option
+from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, FloatRange, number_option
 from delayrig.cli.verbosity import Verbosity, answers, print_json, tables_or_json, verbosity
 from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
 from delayrig.decision.shrink import NAME as SHRUNK
@@ -211,7 +211,7 @@ def _request(chosen: Chosen, folder: Path) -> Request:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the cells that are tried.")
 @SEED_OF_RUN
-@number_option("--limit-s", 120, "Host time for the search.", click.FloatRange(1))
+@number_option("--limit-s", 120, "Host time for the search.", FloatRange(1))
 @cli.delay_options
 @answers
 def shrink(

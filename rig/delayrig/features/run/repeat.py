@@ -22,7 +22,7 @@ from delayrig.base.durations import NS_PER_S
 from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import CellsOptions, cell_options
-from delayrig.cli.option_types import number_option
+from delayrig.cli.option_types import FloatRange, number_option
 from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.decision.performance import middle_of_draws
 from delayrig.judge.exit_code import exit_code_of_run
@@ -182,13 +182,13 @@ def repeat(
 @click.option(
     "--within",
     "within_pct",
-    type=click.FloatRange(0, min_open=True),
+    type=FloatRange(0, min_open=True),
     default=5.0,
     show_default=True,
     metavar="PCT",
     help="Half of the 95 % interval of a median of total time at which it is known well enough.",
 )
-@number_option("--budget-s", 600.0, "No round begins after this time.", click.FloatRange(0))
+@number_option("--budget-s", 600.0, "No round begins after this time.", FloatRange(0))
 @number_option("--rounds", 40, "Maximum number of rounds.")
 @tables_or_json
 def repeat_cells(cells: CellsOptions, within_pct: float, budget_s: float, rounds: int) -> None:

@@ -8,7 +8,6 @@ import click
 
 from delayrig.base.atomic_file import write_atomically, write_json
 from delayrig.base.errors import BadInputError, ExitCode
-from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import ClusterGiven, cluster_options, programmers_option, unconfined_option
 from delayrig.cli.option_types import SUBJECT, plan_option, seed_option
@@ -19,8 +18,6 @@ from delayrig.judge.exit_code import exit_code_of_run
 from delayrig.model.cell import Programmer
 from delayrig.present.console import say
 from delayrig.subjects.delay_function import DelayOptions
-from delayrig.subjects.recipes import read_recipes
-from delayrig.subjects.subject import check_subject
 
 PLAN = "survey"
 
@@ -73,16 +70,13 @@ def survey(
         )
     code = ExitCode.PASS
     if run_folder is None:
-        recipes = read_recipes(find_paths().checkout)
-        for subject in subjects:
-            check_subject(subject, recipes, "SUBJECT")
         request, paths = cli.own_request(
             plan,
             out,
             by_default="survey",
             seed=seed,
             jobs=jobs,
-            subjects=subjects,
+            subjects=dict.fromkeys(subjects, "SUBJECT"),
             delay=delay,
             resume=resume,
             cluster=cluster.options(),

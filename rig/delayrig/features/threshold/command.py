@@ -33,7 +33,6 @@ from delayrig.features.threshold.trials import (
     claim_folder,
     evidence_of,
     plan_trials,
-    rig_digest,
     run_trials,
 )
 from delayrig.model.lane import LaneName
@@ -233,7 +232,6 @@ def _trials(options: _Options, paths: Paths, progress: RunProgress) -> Trials:
         candidates=candidates,
         request=request,
         rounds=options.rounds or ROUNDS[lane],
-        rig=rig_digest(paths),
         weights=weights,
         machines=listed,
     )

@@ -2,7 +2,8 @@
 """The cells of a comparison, and their results, which may be those of an earlier start.
 
 A folder holds one comparison: `inputs.json` describes it, `run-1` and so on hold its rounds. An
-interrupted comparison is resumed. A folder of another comparison is refused.
+interrupted comparison is resumed. A folder of another comparison is refused, and one whose rounds
+were begun with another rig or QEMU, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +26,10 @@ from delayrig.judge.chip import margins_ns
 from delayrig.lanes.header import host_facts
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.events import read_events
-from delayrig.model.result import Results, Verdict, read_results, read_versioned, write_results
+from delayrig.model.result import Results, Verdict, read_versioned
 from delayrig.plan.request import Request
 from delayrig.run.out_folder import check_out
-from delayrig.run.resume import done_cells
+from delayrig.run.resume import FILE_NAME as BEGUN
 from delayrig.run.runner import Progress, run_request
 
 INPUTS = "inputs.json"
@@ -47,8 +48,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     lane: str
     rounds: int
-    rig: str
-    """A digest of our other programs in guests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,6 @@ class Trials:
     candidates: Sequence[Candidate]
     request: Request
     rounds: int
-    rig: str
     weights: Mapping[str, int]
     """Weights of profiles. They change no cell, so other weights need no other run."""
     machines: MachineList | None
@@ -73,7 +71,6 @@ class Trials:
             seed=self.request.seed,
             lane=self.request.lane,
             rounds=self.rounds,
-            rig=self.rig,
         )
 
     def folder(self, number: int) -> Path:
@@ -120,15 +117,6 @@ def _with_coarse_timers(profile: Profile) -> Profile:
     return msgspec.structs.replace(profile, hazards=hazards)
 
 
-def rig_digest(paths: Paths) -> str:
-    """Returns a digest of our own programs in cells, without QEMU and the kernel.
-
-    The results name those two.
-    """
-    files = [paths.emulator, paths.qemu_preload, paths.build / "images" / "agent" / "agent"]
-    return digest.of_value([digest.of_file(file) for file in files if file.is_file()])
-
-
 def claim_folder(trials: Trials) -> None:
     """Writes the inputs; raises `BadInputError` if the folder holds another comparison."""
     out, inputs = trials.request.out, trials.inputs
@@ -154,26 +142,16 @@ async def run_trials(trials: Trials, paths: Paths, progress: Progress) -> list[R
 
 
 async def _run_round(trials: Trials, number: int, paths: Paths, progress: Progress) -> Results:
-    folder, cells = trials.folder(number), trials.cells(number)
-    done = done_cells(cells, folder)
-    missing = [cell for cell in cells if cell.id not in done]
-    whole = folder / "results.json"
-    if not missing and whole.is_file():
-        stored = read_results(whole)
-        return msgspec.structs.replace(stored, cells=[done[cell.id] for cell in cells])
-    # Run the last cell again if only the header is missing, because a run writes it.
-    todo = missing or cells[-1:]
-    progress.preparing(f"round {number} of {trials.rounds}: {len(todo)} of {len(cells)} cells")
-    request = replace(trials.request, cells=todo, out=folder, seed=trials.request.seed + number - 1)
-    ran = await run_request(request, paths, progress)
-    known = {**done, **{result.id: result for result in ran.cells}}
-    results = msgspec.structs.replace(
-        ran,
-        run=msgspec.structs.replace(ran.run, cells_planned=len(cells)),
-        cells=[known[cell.id] for cell in cells],
+    progress.preparing(f"round {number} of {trials.rounds}")
+    folder = trials.folder(number)
+    request = replace(
+        trials.request,
+        cells=trials.cells(number),
+        out=folder,
+        seed=trials.request.seed + number - 1,
+        resume=(folder / BEGUN).is_file(),
     )
-    write_results(results, folder)
-    return results
+    return await run_request(request, paths, progress)
 
 
 def evidence_of(trials: Trials, rounds: Sequence[Results]) -> Evidence:

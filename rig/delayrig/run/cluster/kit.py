@@ -12,7 +12,7 @@ import msgspec
 from delayrig import __version__
 from delayrig.base import digest
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import Paths
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
@@ -80,7 +80,7 @@ def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
         shapes=lane.supplies.snapshots.shapes,
         watched=cell_runner.watched,
         chip_names=cell_runner.chip_names,
-        files=_files_of(lane.supplies, paths.state),
+        files=_files_of(lane.supplies, paths),
         needs=brought_along(paths, list(lane.supplies.images)),
     )
 
@@ -165,26 +165,25 @@ def _all_moved(things: Mapping[K, T], change: Callable[[str], str]) -> dict[K, T
     return {key: moved(thing) for key, thing in things.items()}
 
 
-def _files_of(supplies: Supplies, state: Path) -> list[KitFile]:
+def _files_of(supplies: Supplies, paths: Paths) -> list[KitFile]:
     """Returns the files, in the order in which a worker gets them.
 
     An archive comes after its parts, so a worker that has the archive has its parts, too.
     """
     kernels = supplies.kernels.values()
-    paths = [Path(kernel.path) for kernel in kernels]
-    paths += [Path(kernel.modules) for kernel in kernels if kernel.modules]
+    files = [Path(kernel.path) for kernel in kernels]
+    files += [Path(kernel.modules) for kernel in kernels if kernel.modules]
     for image in (*supplies.images.values(), *supplies.device_images.values()):
-        paths += [Path(image.kernel), Path(image.initrd)]
-    images = find_paths().images
+        files += [Path(image.kernel), Path(image.initrd)]
     for program in supplies.programs:
         parts = program.parts.values()
-        paths += filter(None, (fetched_file(part, images) for part in parts))
-        paths += [*parts, Path(program.archive)]
+        files += filter(None, (fetched_file(part, paths.images) for part in parts))
+        files += [*parts, Path(program.archive)]
     return [
         KitFile(
-            path=str(path.relative_to(state)),
+            path=str(path.relative_to(paths.state)),
             sha256=digest.of_file(path),
             runnable=bool(path.stat().st_mode & 0o100),
         )
-        for path in dict.fromkeys(paths)
+        for path in dict.fromkeys(files)
     ]
