@@ -126,7 +126,10 @@ done
 program=${program:-flashrom}
 mkdir -p "$out" || die "--out $out: cannot be made"
 out=$(cd "$out" && pwd)
-[ ! -e "$out/run" ] || die "--out $out: holds an older run" "name another folder, or remove that one"
+for older in run gate.json results.json; do
+	[ ! -e "$out/$older" ] ||
+		die "--out $out: holds an older run" "name another folder, or remove that one"
+done
 
 # Set-up comes first, because builds use the rig's own meson.
 "$rig/rig/rig" --yes setup --if-needed >&2 || exit 99
@@ -143,7 +146,9 @@ else
 	set -- run --subject "$theirs" "$@"
 fi
 
-# The output goes through a file, because a pipe's exit code is that of its last part.
+# The output goes through a file, because a pipe's exit code is that of its last part. With a trap
+# the shell outlives an interruption, and writes the answers that services expect.
+trap : INT
 code=0
 "$rig/rig/rig" --yes "$@" >"$out/log.txt" || code=$?
 cat "$out/log.txt"

@@ -22,6 +22,9 @@ import pytest
 from delayrig.base import digest
 from delayrig.base.durations import rounded
 from delayrig.base.errors import ExitCode
+from delayrig.base.paths import as_called
+from delayrig.decision.decision import FILE_NAME as GATE_FILE
+from delayrig.features.export import read_report
 from delayrig.features.report.document import document_of
 from delayrig.features.report.facts import WaitMargin, cell_facts, margins_of
 from delayrig.features.report.source import Sources, read_sources, with_facts
@@ -35,7 +38,7 @@ from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, wri
 from delayrig.present.results import answer
 from markupsafe import escape
 
-from tests.rig.builders import MS, SECOND, make_cell, make_run_header
+from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell, make_run_header
 from tests.rig.event_builders import sound_events, without
 from tests.rig.processes import is_running
 from tests.rig.reported import (
@@ -513,3 +516,26 @@ def test_colours_can_be_turned_off(run: Path) -> None:
     assert colour.search(on_a_terminal(run, columns=120))
     assert not colour.search(on_a_terminal(run, columns=120, NO_COLOR="1"))
     assert not colour.search(on_a_terminal(run, "--no-color", columns=120))
+    assert "\x1b[1m" in on_a_terminal(run, columns=120)
+    assert "\x1b[1m" not in on_a_terminal(run, columns=120, NO_COLOR="1")
+
+
+def test_gate_is_read_without_the_folder_of_its_stored_baseline(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    decision = keep_gate(gate)
+    moved = msgspec.structs.replace(decision.baseline, stored=str(tmp_path / "gone/results.json"))
+    (gate / GATE_FILE).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(decision, baseline=moved))
+    )
+    for side in read_sources([gate]).runs:
+        assert side.results == read_results(gate / side.label)
+    assert read_report(gate).lines[0] == decision.lines[0]
+
+
+def test_commands_name_the_launcher_as_the_current_folder_can_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(CHECKOUT)
+    assert as_called("again: rig/rig repro") == "again: rig/rig repro"
+    monkeypatch.chdir(tmp_path)
+    assert as_called("again: rig/rig repro") == f"again: {CHECKOUT}/rig/rig repro"

@@ -2,6 +2,7 @@
 """The paths of the checkout and of the folder of state, which `rig/rig clean` removes."""
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from delayrig.setup.layout import Layout, Place, find_layout
 
 HOST_ARCH = "x86_64"
 """The architecture of this machine and of most guests."""
+LAUNCHER = "rig/rig"
 Preparing = Callable[[str], None]
 """A callback that gets the name of an image before it is built."""
 EMULATOR, LATENCY_PROGRAM = "emulators/serprog/serprog-emu", "images/latency/rig-latency"
@@ -65,6 +67,13 @@ class Paths(Layout):
 
     def latency_program_of(self, arch: str) -> Path:
         return self.build_of(arch) / LATENCY_PROGRAM
+
+
+def as_called(text: str) -> str:
+    """Returns the text with the path of the launcher where the current folder has no `rig/rig`."""
+    if Path(LAUNCHER).is_file():
+        return text
+    return text.replace(f"{LAUNCHER} ", f"{shlex.quote(str(find_paths().checkout / LAUNCHER))} ", 1)
 
 
 def find_paths() -> Paths:

@@ -172,8 +172,13 @@ def rounds_of(folder: Path, name: str) -> list[Path]:
 
 
 def baseline_rounds(folder: Path, stored: str) -> list[Path]:
-    """Returns the folders of the baseline's runs; `stored` is the file of its results, or empty."""
-    return [Path(stored).parent] if stored else rounds_of(folder, BASELINE)
+    """Returns the folders of the baseline's runs; `stored` is the file of its results, or empty.
+
+    A gate keeps a copy of a stored baseline's results, for when its folder is moved or read on
+    another machine.
+    """
+    is_there = stored and Path(stored).is_file()
+    return [Path(stored).parent] if is_there else rounds_of(folder, BASELINE)
 
 
 def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:

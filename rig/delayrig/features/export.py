@@ -13,7 +13,7 @@ from delayrig.base.errors import BadInputError, LostGuestError
 from delayrig.cli.command import Decorator, RigCommand
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, read_decision
-from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.decision.request import CANDIDATE, baseline_rounds, rounds_of
 from delayrig.features.latency.result import LatencyReport
 from delayrig.features.proposal.steps import Proposal
 from delayrig.features.survey.survey import Survey
@@ -106,10 +106,9 @@ def read_report(folder: Path) -> Report:
     if not (folder / GATE_FILE).is_file():
         return report_of_run(read_results(folder))
     decision = read_decision(folder)
-    stored = decision.baseline.stored
-    rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
-    runs = [read_results(run) for run in rounds]
-    return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
+    baseline = baseline_rounds(folder, decision.baseline.stored)
+    rounds = [*rounds_of(folder, CANDIDATE), *baseline]
+    return report_of_gate(decision, [read_results(run) for run in rounds])
 
 
 @click.command(cls=RigCommand)

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.durations import rounded
+from delayrig.base.paths import as_called
 from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import WORDS, fault_lengths
@@ -92,7 +93,7 @@ def print_decision(decision: Decision, console: Console) -> None:
     if shown:
         _print_first(decision_table(shown[:ROWS_MAX]), len(shown), console)
     if decision.outcome is not Outcome.PASS:
-        say(console, *(again(cell.rerun) for cell in decision.deciding[:1]))
+        say(console, *(as_called(again(cell.rerun)) for cell in decision.deciding[:1]))
 
 
 def _print_first(table: FittedTable, rows: int, console: Console) -> None:

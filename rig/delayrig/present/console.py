@@ -47,11 +47,17 @@ class PatientConsole(Console):
 
 
 def make_console(*, stderr: bool = False, no_color: bool = False) -> Console:
-    """Returns a console that obeys NO_COLOR and --no-color. On a pipe its lines are wide."""
+    """Returns a console that obeys NO_COLOR and --no-color. On a pipe its lines are wide.
+
+    Without colours it prints no bold text either, which would need the same control sequences.
+    """
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
     return PatientConsole(
-        stderr=stderr, no_color=no_color or None, highlight=False, width=width, soft_wrap=False
+        stderr=stderr,
+        color_system=None if no_color or os.environ.get("NO_COLOR") else "auto",
+        highlight=False,
+        width=None if stream.isatty() else PIPE_WIDTH,
+        soft_wrap=False,
     )
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from delayrig.base.errors import ExitCode
+from delayrig.base.paths import as_called
 from delayrig.base.text import again, counted, one_line
 from delayrig.judge.judge import describe
 from delayrig.model.cell import WATCHING
@@ -70,7 +71,7 @@ def _print_findings(cell: CellResult, console: Console) -> None:
     for line in finding_lines(cell):
         console.print(f"  {escape(line)}")
     if not cell.is_expected:
-        console.print(f"  {escape(again(cell.rerun))}", soft_wrap=True)
+        console.print(f"  {escape(as_called(again(cell.rerun)))}", soft_wrap=True)
 
 
 def finding_lines(cell: CellResult) -> list[str]:

@@ -12,7 +12,7 @@ from click.decorators import FC
 
 from delayrig.base.atomic_file import write_json
 from delayrig.base.errors import BadInputError, BuildError, ExitCode
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import LAUNCHER, Paths, as_called, find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.cells import (
     ClusterGiven,
@@ -247,19 +247,22 @@ def _gate(options: _Options) -> ExitCode:
         _build(options)
     request = _request(options, paths)
     folder = request.candidate.out
-    report = shlex.join(["rig/rig", "report", _from_here(folder / CANDIDATE)])
-    kept = f"`{report}` shows its finished cells; the same command runs all cells again"
+    kept = f"{folder} keeps its finished cells; the same command runs all cells again"
     with _GateProgress(request, options) as progress:
         runs = cli.until_interrupted(run_rounds(request, paths, progress), kept=kept)
     seen = (cell for sides in runs for results in sides for cell in results.cells)
     early.keep_reached(paths.state / early.REACHED, seen)
+    if request.stored:
+        copy = folder / BASELINE / request.stored.path.name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(request.stored.path.read_bytes())
     decision = _decide(request, runs, options, paths)
     write_json(folder / FILE_NAME, decision)
     print_json(decision)
     console = make_console(stderr=speaks(wanted))
     try:
         print_decision(decision, console)
-        console.print(f"gate: {shlex.join(['rig/rig', *recording.own_words()])}", soft_wrap=True)
+        say(console, f"gate: {as_called(shlex.join([LAUNCHER, *recording.own_words()]))}")
         say(console, f"decision: {folder / FILE_NAME}")
         write_formats(wanted, replace(read_report(folder), source_root=request.tree))
     finally:
@@ -406,7 +409,7 @@ def _decide(
         absolute=options.absolute,
         questions=request.questions,
         known=request.known,
-        stored=str(stored.path) if stored else "",
+        stored=str(stored.path.resolve()) if stored else "",
         labels=(request.labels.get(BASELINE, ""), request.labels.get(CANDIDATE, "")),
         reached=reached,
         unreached=unreached,

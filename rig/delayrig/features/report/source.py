@@ -17,7 +17,7 @@ from delayrig.decision.choice import run_below
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import Decision, read_decision
 from delayrig.decision.gate_judge import is_unheard
-from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
+from delayrig.decision.request import BASELINE, CANDIDATE, baseline_rounds, rounds_of
 from delayrig.features.report.facts import CellFacts, cell_facts
 from delayrig.lanes.host.children import die_with_session
 from delayrig.model.lane import EXACT_LANE
@@ -187,12 +187,11 @@ def _read_run(path: Path) -> RunSource:
     return RunSource(label="", path=path, results=read_results(path), facts={})
 
 
-def _read_rounds(gate: Path, side: str) -> RunSource:
+def _read_rounds(folders: list[Path]) -> RunSource:
     """Reads all rounds of a side as one run.
 
     Only gates in real time have several rounds; each round must have its results.
     """
-    folders = rounds_of(gate, side)
     first = _read_run(folders[0])
     if len(folders) == 1:
         return first
@@ -204,10 +203,10 @@ def _read_rounds(gate: Path, side: str) -> RunSource:
 def _read_gate(path: Path) -> tuple[GateSource, list[RunSource]]:
     """Reads a gate's decision, and each side as one run made of all its rounds."""
     decision = read_decision(path)
-    stored = decision.baseline.stored
-    before = _read_run(Path(stored)) if stored else _read_rounds(path, BASELINE)
-    after = _read_rounds(path, CANDIDATE)
-    gate = GateSource(path=path, decision=decision, rounds=len(rounds_of(path, CANDIDATE)))
+    before = _read_rounds(baseline_rounds(path, decision.baseline.stored))
+    candidate = rounds_of(path, CANDIDATE)
+    after = _read_rounds(candidate)
+    gate = GateSource(path=path, decision=decision, rounds=len(candidate))
     return gate, [replace(before, label=BASELINE), replace(after, label=CANDIDATE)]
 
 
