@@ -304,6 +304,11 @@ def test_calls_in_an_inlined_function_are_several_sites(tmp_path: Path) -> None:
     [
         ({"cells": ["a"]}, "the changed wait in init was reached in 1 cell"),
         ({"cells": []}, "the changed wait in init was reached in none"),
+        (
+            {"file_line": "init (pci.c:12)"},
+            "the changed wait in init (pci.c:12) was reached in none",
+        ),
+        ({"file_line": "init+0x12"}, "the changed wait in init was reached in none"),
         ({"side": BASELINE, "sites": 9}, "the 9 removed waits in init were reached in none"),
         (
             {"around": True, "sites": 2, "cells": ["a", "b"]},

@@ -62,7 +62,7 @@ def changed_functions(
     before = _by_later_names(before, after)
     pairs = [_without_equals(*each) for each in _by_name(before, after)]
     both = [zip_longest(one, two) for one, two in pairs if one and two]
-    # Of several equal functions it is not known which was renamed to which. They are unchanged.
+    # Equal functions whose new names are ambiguous are unchanged as well.
     gone = [each for one, two in pairs if not two for each in one]
     new = [each for one, two in pairs if not one for each in two]
     gone, new = _without_equals(gone, new)
