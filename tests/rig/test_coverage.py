@@ -223,11 +223,92 @@ def test_program_compared_with_itself_has_no_changed_waits(flashrom: Flashrom) -
     assert (same.changed, same.waits) == (0, [])
 
 
+RENAMED = (
+    FLASHROM.replace("programmer_delay", "host_delay")
+    .replace("poll_status", "poll_wip")
+    .replace("probe(", "probe_chip(")
+)
+COPY = """OWN void twin_delay(void *flash, unsigned int us)
+{
+	if (us == 0)
+		return;
+	if (flash == NULL)
+		log_text("no chip", 0);
+	sleep_us(us);
+}
+OWN int probe(void *flash)"""
+
+
+def test_renamed_functions_are_no_changed_waits(tmp_path: Path, flashrom: Flashrom) -> None:
+    renamed = Flashrom(programs.build(tmp_path, RENAMED, "-O2"))
+    found = changed_waits(flashrom.side(), renamed.side())
+    assert (found.waits, found.changed) == ([], 0)
+
+
+def test_changed_wait_is_found_beside_renamed_functions(tmp_path: Path, flashrom: Flashrom) -> None:
+    source = FLASHROM.replace(*FASTER).replace("programmer_delay", "host_delay")
+    found = changed_waits(flashrom.side(), Flashrom(programs.build(tmp_path, source, "-O2")).side())
+    assert [(wait.function, wait.sites) for wait in found.waits] == [("probe", 1)]
+
+
+@pytest.mark.parametrize("has_both", [True, False], ids=["there before", "of another name"])
+def test_call_of_another_function_with_equal_code_is_a_change(
+    tmp_path: Path, has_both: bool
+) -> None:
+    twin = FLASHROM.replace("OWN int probe(void *flash)", COPY)
+    before = twin.replace("init_usb();", "twin_delay(words, 77);\n\tinit_usb();")
+    after = before.replace("programmer_delay(flash, 500)", "twin_delay(flash, 500)")
+    if not has_both:
+        before = FLASHROM
+        after = after.replace("twin_delay(words, 77);", "")
+    sides = [
+        Flashrom(programs.build(tmp_path / name, source, "-O2")).side()
+        for name, source in (("before", before), ("after", after))
+    ]
+    assert "probe" in {wait.function for wait in changed_waits(*sides).waits}
+
+
+INLINED = """static inline __attribute__((always_inline)) void rest(void *flash)
+{
+	programmer_delay(flash, 30);
+}
+OWN int probe(void *flash)"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cells"),
+    [
+        ('\n\tlog_text("probing", 1);\n\t', ' log_text("probing", 1); ', [1, 1]),
+        ("", "", [1, 0]),
+    ],
+    ids=["on one line", "on two"],
+)
+def test_calls_of_one_line_for_one_time_are_one_site(
+    tmp_path: Path, old: str, new: str, cells: list[int]
+) -> None:
+    program = Flashrom(programs.build(tmp_path, FLASHROM.replace(old, new, 1), "-O2", "-g"))
+    coverage = coverage_of("s", program.side(program.cell(program.through("probe", 0))))
+    assert [len(site.cells) for site in coverage.sites if site.asks == 10] == cells
+
+
+def test_calls_in_an_inlined_function_are_several_sites(tmp_path: Path) -> None:
+    source = FLASHROM.replace("OWN int probe(void *flash)", INLINED)
+    source = source.replace("programmer_delay(flash, 10);", "rest(flash);")
+    program = Flashrom(programs.build(tmp_path, source, "-O2", "-g"))
+    coverage = coverage_of("s", program.side(program.cell(program.through("probe", 0))))
+    assert [len(site.cells) for site in coverage.sites if site.asks == 30] == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
         ({"cells": ["a"]}, "the changed wait in init was reached in 1 cell"),
         ({"cells": []}, "the changed wait in init was reached in none"),
+        (
+            {"file_line": "init (pci.c:12)"},
+            "the changed wait in init (pci.c:12) was reached in none",
+        ),
+        ({"file_line": "init+0x12"}, "the changed wait in init was reached in none"),
         ({"side": BASELINE, "sites": 9}, "the 9 removed waits in init were reached in none"),
         (
             {"around": True, "sites": 2, "cells": ["a", "b"]},

@@ -2,6 +2,7 @@
 """A gate decides by safety, then performance, then doubt; it ignores a plan's expectations."""
 
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -20,7 +21,9 @@ from delayrig.model.result import (
     SubjectFacts,
     Verdict,
 )
+from delayrig.present.comparison import print_decision
 from msgspec.structs import replace
+from rich.console import Console
 
 from tests.rig.builders import (
     CANARY,
@@ -314,6 +317,23 @@ def test_digests_of_unused_images_do_not_matter() -> None:
     for other, terms in (("kernel rt", Terms(stored="run")), ("live cpu plugin", Terms())):
         ours = run_of(timed(AFTER), *WATCH, image_digests={**digests, other: "2" * 64})
         assert decide([theirs], [ours], terms).exit_code == 0
+
+
+def test_unreached_waits_are_said_once_with_a_remedy() -> None:
+    unreached = ["the changed wait in a was reached in none", "the changed wait in b (c.c:1)"]
+    terms = Terms(unreached=unreached, reached=["the changed wait in d was reached in 1 cell"])
+    decision = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), *WATCH)], terms)
+    assert decision.exit_code == 4
+    assert decision.lines[0].endswith(f": {unreached[0]}, like 1 other")
+    text = StringIO()
+    print_decision(decision, Console(file=text, width=200))
+    shown = text.getvalue()
+    assert [shown.count(line) for line in (*unreached, *terms.reached)] == [2, 1, 1]
+    assert "`--unreached ok` accepts these" in shown
+    terms = Terms(reached=unreached)
+    accepted = decide([run_of(timed(BEFORE))], [run_of(timed(AFTER), *WATCH)], terms)
+    assert accepted.exit_code == 0
+    assert not any("--unreached" in line for line in accepted.lines)
 
 
 def rounds(total_ns: Sequence[int], subject: str) -> list[Results]:

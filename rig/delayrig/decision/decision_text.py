@@ -41,7 +41,7 @@ def decision_lines(decision: Decision) -> list[str]:
     """Returns the answer, then what it rests on. `No, unsafe` names the worst new fault."""
     seen = [f"Seen: {line}." for line in decision.blind[:1]]
     unasked = [f"Not judged: {line.rstrip('.!')}." for line in decision.unasked]
-    reached = [f"Changed: {line}." for line in decision.reached]
+    reached = [f"Changed: {line}." for line in [*decision.reached, *_remedies(decision)]]
     return [
         _answer(decision),
         _changes(decision),
@@ -52,6 +52,16 @@ def decision_lines(decision: Decision) -> list[str]:
         *reached,
         *_costs(decision),
     ]
+
+
+def _unreached(decision: Decision) -> list[str]:
+    """Returns the clauses on changed waits that are doubts, as no cell reached them."""
+    return [line for line in decision.doubts if line in decision.reached]
+
+
+def _remedies(decision: Decision) -> list[str]:
+    unreached = bool(_unreached(decision))
+    return ["`rig/rig coverage OUT` lists all waits; `--unreached ok` accepts these"] * unreached
 
 
 def _warnings(decision: Decision) -> list[str]:
@@ -75,7 +85,10 @@ def _answer(decision: Decision) -> str:
         return f"Yes: {names}: nothing is worse in {_compared(decision)}"
     head = HEADS[decision.outcome]
     if decision.outcome is Outcome.DOUBT and decision.doubts:
-        return f"{head}: {names}: {decision.doubts[0]}"
+        unreached = _unreached(decision)
+        others = f", like {counted(len(unreached) - 1, 'other')}" if unreached[1:] else ""
+        first = decision.doubts[0]
+        return f"{head}: {names}: {first}{others if first in unreached else ''}"
     if worst is None:
         return f"{head}: {names}: nothing was judged"
     if decision.outcome is Outcome.UNSAFE:

@@ -23,6 +23,8 @@ class Device:
     """Additional words of QEMU's command line."""
     driver: str
     """flashrom's name of the programmer. A build may lack it."""
+    library: str = "libpci-dev"
+    """Debian's package of the library without which flashrom is built without the programmer."""
     opens: tuple[str, ...]
     """Files in the guest of which a program opens one before it reaches the registers.
 
@@ -75,9 +77,10 @@ class Device:
         return ""
 
 
-def _usb_adapter(front: str, *, driver: str, options: str = "") -> Device:
+def _usb_adapter(front: str, *, driver: str, library: str, options: str = "") -> Device:
     return Device(
         front=front,
+        library=library,
         qemu_words=("-device", "qemu-xhci,addr=0x11", "-device", "rig-usb"),
         driver=driver,
         options=options,
@@ -131,12 +134,15 @@ DEVICES = {
         size_bytes_max=4 << 20,
         is_of_plugin=True,
     ),
-    Programmer.CH341A_SPI: _usb_adapter("ch341a", driver="ch341a_spi"),
-    Programmer.FT2232_SPI: _usb_adapter("ft2232", driver="ft2232_spi", options="type=2232H"),
+    Programmer.CH341A_SPI: _usb_adapter("ch341a", driver="ch341a_spi", library="libusb-1.0-0-dev"),
+    Programmer.FT2232_SPI: _usb_adapter(
+        "ft2232", driver="ft2232_spi", library="libftdi1-dev", options="type=2232H"
+    ),
     Programmer.LINUX_SPI: Device(
         front="butterfly",
         qemu_words=("-chardev", "null,id=butterfly", "-device", "isa-parallel,chardev=butterfly"),
         driver="linux_spi",
+        library="",
         options="dev=/dev/spidev42.1",
         opens=("/dev/spidev42.1",),
         buses=("spi",),

@@ -84,7 +84,8 @@ def print_decision(decision: Decision, console: Console) -> None:
     first, *others = decision.lines
     say(console, first, style=OUTCOMES[decision.outcome][1])
     say(console, *others)
-    say(console, *(f"doubt: {line}" for line in decision.doubts))
+    said = set(decision.reached)
+    say(console, *(f"doubt: {line}" for line in decision.doubts if line not in said))
     say(console, *(f"Not seen: {line}." for line in decision.blind[1:]))
     if decision.groups:
         _print_first(fault_table(decision.groups[:ROWS_MAX]), len(decision.groups), console)

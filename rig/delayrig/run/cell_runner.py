@@ -146,7 +146,8 @@ def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
     """Returns why that subject cannot drive that chip in the cell; empty if it can."""
     device = device_of(cell)
     if device is not None and not may_know(subject.program_bytes, device.driver):
-        return f"{BUILT_WITHOUT}{device.driver}"
+        needs = f", which needs {device.library}" if device.library else ""
+        return f"{BUILT_WITHOUT}{device.driver}{needs}"
     return place_refusal(cell, chip)
 
 

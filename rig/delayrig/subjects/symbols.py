@@ -213,13 +213,14 @@ class Symbols:
     @_alone
     def where(self, address: int) -> str:
         """Returns `function (file:line)`, else `function+offset`, else the address."""
-        line, at = self._line_of(address), bisect_right(self._functions, (address, 1 << 64, "")) - 1
+        line, at = self.line_of(address), bisect_right(self._functions, (address, 1 << 64, "")) - 1
         start, size, name = self._functions[at] if at >= 0 else (0, 0, "")
         if address >= start + size:
             return line or f"{address:#x}"
         return f"{name} ({line})" if line else f"{name}+{address - start:#x}"
 
-    def _line_of(self, address: int) -> str:
+    def line_of(self, address: int) -> str:
+        """Returns `file:line`; empty without debug information."""
         rows = self._rows_near(address)
         at = bisect_right(rows, address, key=lambda row: row.address) - 1
         return rows[at].line if at >= 0 else ""

@@ -2,17 +2,20 @@
 """Finds the functions that differ between two programs, and the delay sites in the differences.
 
 Functions are compared by their code. If both programs have symbols, functions of the same name are
-compared; else a function is unchanged if the other program has an equal one anywhere.
+compared, and a renamed function counts as the same one also in the code of its callers. Otherwise a
+function is unchanged if the other program has an equal one anywhere.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import zip_longest
+from operator import attrgetter
 
 import msgspec
 
+from delayrig.subjects.finder.bodies import WORD
 from delayrig.subjects.finder.code_map import CodeFunction, Site
 
 LIKE_ENOUGH = 0.5
@@ -56,14 +59,76 @@ def changed_functions(
     """
     if not named:
         return list(_paired_by_place(before, after, *_without_equals(before, after)))
+    before = _by_later_names(before, after)
     pairs = [_without_equals(*each) for each in _by_name(before, after)]
     both = [zip_longest(one, two) for one, two in pairs if one and two]
-    # A function that was only renamed is unchanged.
+    # Equal functions whose new names are ambiguous are unchanged as well.
     gone = [each for one, two in pairs if not two for each in one]
     new = [each for one, two in pairs if not one for each in two]
     gone, new = _without_equals(gone, new)
     changed = [Changed(*each) for pair in both for each in pair]
     return [*changed, *(Changed(each, None) for each in gone), *(Changed(None, e) for e in new)]
+
+
+def _by_later_names(before: Sequence[Placed], after: Sequence[Placed]) -> list[Placed]:
+    """Returns the functions before the change, by the names that they have after it."""
+    renames = _renames(_codes_by_name(before), _codes_by_name(after))
+    return [Placed(each.file, _renamed(each.code, renames)) for each in before]
+
+
+def _renamed(code: CodeFunction, renames: Mapping[str, str]) -> CodeFunction:
+    if not renames.keys() & {code.name, *code.names}:
+        return code
+    return msgspec.structs.replace(
+        code,
+        name=renames.get(code.name, code.name),
+        names=tuple(renames.get(name, name) for name in code.names),
+        lines=tuple(
+            WORD.sub(lambda word: renames.get(word[0], word[0]), line) for line in code.lines
+        ),
+    )
+
+
+def _codes_by_name(functions: Iterable[Placed]) -> dict[str, list[CodeFunction]]:
+    """Returns the parts of each function that has a name: compilers split functions."""
+    found: dict[str, list[CodeFunction]] = defaultdict(list)
+    for each in functions:
+        if each.code.name:
+            found[each.code.name].append(each.code)
+    return {name: sorted(codes, key=attrgetter("shape")) for name, codes in found.items()}
+
+
+def _renames(
+    before: Mapping[str, list[CodeFunction]], after: Mapping[str, list[CodeFunction]]
+) -> dict[str, str]:
+    """Returns the new names of renamed functions.
+
+    A function was renamed if its name is gone, a single new one has code of the same shape, and
+    this code names the same functions, or those to which they were renamed.
+    """
+    gone = _names_by_shape(before.keys() - after.keys(), before)
+    new = _names_by_shape(after.keys() - before.keys(), after)
+    alike = [(gone[shape], new[shape]) for shape in gone.keys() & new.keys()]
+    renames = {one[0]: two[0] for one, two in alike if len(one) == len(two) == 1}
+    while True:
+        kept = {
+            one: two
+            for one, two in renames.items()
+            if [_renamed(code, renames).key for code in before[one]]
+            == [code.key for code in after[two]]
+        }
+        if len(kept) == len(renames):
+            return kept
+        renames = kept
+
+
+def _names_by_shape(
+    names: Iterable[str], codes: Mapping[str, list[CodeFunction]]
+) -> dict[tuple[str, ...], list[str]]:
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in names:
+        found[tuple(code.shape for code in codes[name])].append(name)
+    return found
 
 
 def _by_name(

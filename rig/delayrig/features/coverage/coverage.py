@@ -149,7 +149,20 @@ class Side:
                     for address in reaches[cell.driver].of(chains):
                         key = counterparts.get((file, address), (file, address))
                         found[key][cell.id] = None
-        return {key: list(cells) for key, cells in found.items()}
+        for copies in self._copies():
+            together = {cell: None for key in copies for cell in found.get(key, ())}
+            found |= dict.fromkeys(copies, together)
+        return {key: list(cells) for key, cells in found.items() if cells}
+
+    def _copies(self) -> Iterable[list[Key]]:
+        """Returns groups of sites that a compiler made from one call in the source."""
+        calls: dict[tuple[str, int, str, int], list[Key]] = defaultdict(list)
+        for each in self.functions:
+            for site in each.code.sites:
+                if site.own_line and site.asks is not None:
+                    own = (each.file, each.code.address, site.where, site.asks)
+                    calls[own].append((each.file, site.address))
+        return (copies for copies in calls.values() if len(copies) > 1)
 
     def _counterparts(self, maps: Mapping[str, CodeMap]) -> dict[Key, Key]:
         """Maps another build's sites and delay functions to the first build's."""

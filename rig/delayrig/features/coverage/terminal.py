@@ -23,6 +23,7 @@ RELEASE_PARTS = 10
 """If more than one in RELEASE_PARTS functions changed, the candidate counts as another release."""
 WAITS_MAX = 8
 """The largest number of changed waits with a line each."""
+_LINE = re.compile(r" \([^ (]+:\d+\)$")
 _FILE = re.compile(r"([^ (]+):\d+\)?$")
 
 
@@ -79,10 +80,12 @@ def changed_wait_text(wait: ChangedWait) -> str:
     number, what, was = ("", "wait", "was") if is_one else (f"{wait.sites} ", "waits", "were")
     cells = counted(len(wait.cells), "cell")
     reached = f"{was} reached in {cells if wait.cells else 'none'}"
+    place = _LINE.search(wait.file_line)
+    function = f"{wait.function}{place[0]}" if is_one and place else wait.function
     if wait.around:
-        return f"the {number}{what} in {wait.function}, which changed, {reached}"
+        return f"the {number}{what} in {function}, which changed, {reached}"
     word = "removed" if wait.side == BASELINE else "changed"
-    return f"the {number}{word} {what} in {wait.function} {reached}"
+    return f"the {number}{word} {what} in {function} {reached}"
 
 
 def changed_wait_lines(changed: ChangedWaits) -> list[str]:

@@ -23,6 +23,7 @@ LINES_BEFORE_ASSERT = 8
 TEXT_LONGER_THAN = 2
 """Printable bytes are text if there are more than this; fewer may be a number as well."""
 WIDTHS = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32}
+WORD = re.compile(r"\b[A-Za-z_]\w*")
 _FILLING = re.compile(r"nop|int3|data16 nop|endbr64|endbr32")
 _RIP = re.compile(r"\[rip ([+-]) (0x[0-9a-f]+|\d+)\]")
 _FROM_TABLE = re.compile(r"\[(e(?:ax|bx|cx|dx|si|di)) ([+-]) (0x[0-9a-f]+)\]")
@@ -84,7 +85,23 @@ class Bodies:
                 _hide_line_number(found)
         return found
 
-    def key(self, function: Function, steps: list[Step], lines: list[str]) -> str:
+    def without_names(self, lines: list[str]) -> tuple[list[str], list[str]]:
+        """Returns the lines with `function` for each name of a function, and these names."""
+        known, found = self._known_names, list[str]()
+
+        def unnamed(word: re.Match[str]) -> str:
+            if word[0] not in known:
+                return word[0]
+            found.append(word[0])
+            return FUNCTION
+
+        return [WORD.sub(unnamed, line) for line in lines], found
+
+    @cached_property
+    def _known_names(self) -> set[str]:
+        return set(self.names.values())
+
+    def shape(self, function: Function, steps: list[Step], lines: list[str]) -> str:
         """Returns a digest of the lines and of the targets of jumps within the function."""
         at = [step.address for step in steps]
         inside = (step.target for step in steps if step.kind in (JUMP, BRANCH) and step.target)

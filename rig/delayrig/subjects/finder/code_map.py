@@ -25,7 +25,7 @@ from delayrig.subjects.finder.waits import LEAF_SIZE_MAX
 from delayrig.subjects.seal import stored
 from delayrig.subjects.symbols import Symbols
 
-READING = 4
+READING = 5
 """Raise this number when reading changes, so that files are read again."""
 OTHER_CALLS_MAX = 1
 """A function that passes a time on may call this many others, which print errors."""
@@ -63,13 +63,17 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     """True if the called function is a carrier."""
     where: str = ""
     """The place of the call, as in call chains."""
+    own_line: bool = False
+    """True if its source line is not before its function, as those of most inlined functions."""
 
 
 class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
     address: int
     size: int
-    key: str
-    """Equal for equal code."""
+    shape: str
+    """Equal for code that differs at most in the names of functions."""
+    names: tuple[str, ...] = ()
+    """The functions of its file that its code names, in their order."""
     name: str = ""
     """Its symbol without suffixes of compilers; empty if there is none."""
     sites: tuple[Site, ...] = ()
@@ -79,6 +83,11 @@ class CodeFunction(msgspec.Struct, frozen=True, kw_only=True):
     """True if it may be called through a pointer."""
     is_delay: bool = False
     """True if it is a delay function, or passes a time on to one."""
+
+    @property
+    def key(self) -> str:
+        """Returns a text that is equal for equal code."""
+        return f"{self.shape} {' '.join(self.names)}"
 
 
 class CodeMap(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,10 +154,12 @@ class _Mapper:
             # The lines do not show a number that may be an address.
             if site.asks is not None:
                 lines[site.line] += f" {site.asks}"
+        unnamed, names = self.bodies.without_names(lines)
         return CodeFunction(
             address=function.address,
             size=function.size,
-            key=self.bodies.key(function, steps, lines),
+            shape=self.bodies.shape(function, steps, unnamed),
+            names=tuple(names),
             name=self.bodies.names.get(function.address, ""),
             sites=sites,
             lines=tuple(lines) if sites else (),
@@ -177,7 +188,13 @@ class _Mapper:
                 through=target in self._through,
                 carries=is_function and not self._passes_on(target),
                 where=self.symbols.where(call.step.address),
+                own_line=self._is_own_line(call.step.address, function),
             )
+
+    def _is_own_line(self, address: int, function: Function) -> bool:
+        lines = map(self.symbols.line_of, (function.address, address))
+        (first_file, _, first), (file, _, line) = (each.rpartition(":") for each in lines)
+        return file == first_file != "" and int(line) >= int(first)
 
     def _passes_on(self, address: int) -> bool:
         """Returns True for a delay function, or one that only passes a time on."""
