@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from delayrig.decision.decision import Decision, Outcome
+from delayrig.decision.decision_text import change_words
 from delayrig.decision.faults import Change, compare_faults, lengths_cut
 from delayrig.features.gate.early import (
     EarlyAnswer,
@@ -113,6 +114,29 @@ def test_faults_are_matched_by_function_and_length(
     before: SiteWaits, now: SiteWaits, expected: Change
 ) -> None:
     assert changes(cell(BEFORE, before), cell(AFTER, now)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        ([site(SYNC, SECOND, 45 * MS)], ["as before"]),
+        ([site(SYNC, SECOND, SECOND)], ["mended"]),
+        ([site(POLL, US, US)], ["no longer requested"]),
+        (
+            [site(SYNC, SECOND, 45 * MS), site(SETTLE, 10 * MS, MS)],
+            ["as before", "another wait, cut like others before"],
+        ),
+    ],
+)
+def test_wait_that_one_side_does_not_make_has_other_words(
+    now: list[SiteWaits], words: list[str]
+) -> None:
+    before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), hazards=SIGNALS)
+    after = cell(AFTER, *now, hazards=SIGNALS)
+    faults = compare_faults(before, after, lengths_cut([before]))
+    assert sorted(map(change_words, faults), reverse=True) == sorted(words, reverse=True)
+    warnings = [line for line in decided([before], [after]).lines if line.startswith("Warning")]
+    assert all("as before" in line for line in warnings)
 
 
 def test_short_wait_of_another_function_is_new_if_the_old_wait_remains() -> None:

@@ -9,6 +9,7 @@ from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, O
 from delayrig.decision.faults import REFUSING, Change, Fault
 from delayrig.judge.waits import CHIP_BUSY
 from delayrig.model.cell import Role
+from delayrig.model.evidence import Witness
 from delayrig.model.result import CellResult, Verdict
 
 HEADS = {
@@ -69,6 +70,7 @@ def _warnings(decision: Decision) -> list[str]:
     groups = [
         group for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER) if not group.known
     ]
+    groups.sort(key=lambda group: _is_cut_by_chance(group.fault))
     others = {0: "", 1: "; 1 other fault is no worse"}.get(
         len(groups) - 1, f"; {len(groups) - 1} other faults are no worse"
     )
@@ -98,7 +100,7 @@ def _answer(decision: Decision) -> str:
 
 def fault_words(fault: Fault) -> str:
     """Returns what is wrong, by how much, and the wait's length now and before."""
-    words = f"{WORDS[fault.change]}: {fault.what}"
+    words = f"{change_words(fault)}: {fault.what}"
     if fault.margin_ns is not None:
         words += f", {rounded(-fault.margin_ns)} too short"
     asked_ns = fault.asked_ns
@@ -126,6 +128,21 @@ WORDS = {
     Change.BETTER: "still too short, and less so",
     Change.MENDED: "mended",
 }
+
+
+def change_words(fault: Fault) -> str:
+    if fault.witness == Witness.DELAY and fault.asked_ns is not None:
+        if fault.change is Change.MENDED and fault.now_ns is None:
+            return "no longer requested"
+        if _is_cut_by_chance(fault):
+            return "another wait, cut like others before"
+    return WORDS[fault.change]
+
+
+def _is_cut_by_chance(fault: Fault) -> bool:
+    """Returns True for a wait that the baseline did not make, in a cell that cuts any wait."""
+    is_delay = fault.witness == Witness.DELAY and fault.asked_ns is not None
+    return is_delay and fault.change is Change.AS_BEFORE and fault.before_ns is None
 
 
 def group_words(group: FaultGroup) -> str:

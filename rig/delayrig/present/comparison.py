@@ -10,7 +10,7 @@ from delayrig.base.durations import rounded
 from delayrig.base.paths import as_called
 from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, FaultGroup, GateCell, Outcome
-from delayrig.decision.decision_text import WORDS, fault_lengths
+from delayrig.decision.decision_text import change_words, fault_lengths
 from delayrig.decision.faults import REFUSING
 from delayrig.decision.two_runs import Beside, CellPair, sums_of
 from delayrig.model.lane import EXACT_LANE
@@ -112,7 +112,7 @@ def fault_table(groups: list[FaultGroup]) -> FittedTable:
     for group in groups:
         fault = group.fault
         table.add_row(
-            f"[{CHANGES[fault.change][1]}]{WORDS[fault.change]}[/]",
+            f"[{CHANGES[fault.change][1]}]{change_words(fault)}[/]",
             escape(fault.what),
             rounded(-fault.margin_ns) if fault.margin_ns is not None else "-",
             *fault_lengths(fault),

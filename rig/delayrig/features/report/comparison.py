@@ -10,7 +10,7 @@ from delayrig.base.durations import rounded
 from delayrig.base.paths import find_paths
 from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, Excess, FaultGroup, GateCell, Outcome
-from delayrig.decision.decision_text import WORDS, fault_lengths
+from delayrig.decision.decision_text import change_words, fault_lengths
 from delayrig.decision.request import CANDIDATE, baseline_rounds, rounds_of
 from delayrig.features.coverage.coverage import Coverage, SiteCoverage
 from delayrig.features.coverage.runs import RunCoverage, find_gate_coverage
@@ -95,7 +95,7 @@ def _fault_row(group: FaultGroup) -> list[str | Markup]:
     what = f"{fault.what} (accepted: {group.known})" if group.known else fault.what
     css, _ = CHANGES[fault.change]
     return [
-        labels.badge(css, WORDS[fault.change]),
+        labels.badge(css, change_words(fault)),
         labels.with_line_below(what, cell),
         labels.call_stack(fault.where),
         rounded(fault.asked_ns) if fault.asked_ns else "-",
