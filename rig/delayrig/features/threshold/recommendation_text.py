@@ -209,6 +209,9 @@ def sureness_lines(
         "It does not depend on the 2 % of the rule: with " + ", ".join(others) + " it is the same."
     )
     lines.append("The rule allows 2 % of time; " + ", ".join(moved) + "." if moved else same)
+    lines.append(
+        "`safe` holds in these profiles: `rig/rig gate` also sets clocks and sends signals."
+    )
     return lines
 
 
