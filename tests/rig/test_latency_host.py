@@ -216,6 +216,6 @@ def test_interrupted_run_leaves_no_process_and_no_half_written_file(tmp_path: Pa
     _, errors = latency.communicate(timeout=30)
     assert latency.returncode == 130
     assert "interrupted" in errors
-    assert not out.exists()
+    assert list(out.iterdir()) == []
     processes = [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
     assert not [p for p in processes if stat_of(p)[3:4] == [str(latency.pid)] and is_running(p)]

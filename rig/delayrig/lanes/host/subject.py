@@ -124,7 +124,10 @@ class BoxedSubject:
             raise SubjectLostError("the subject's sandbox did not end") from error
 
     def _hear(self) -> Ended:
-        message = self._socket.recv(MESSAGE_BYTES).decode(errors="replace")
+        try:
+            message = self._socket.recv(MESSAGE_BYTES).decode(errors="replace")
+        except ConnectionResetError:  # It ended before it read our last word.
+            message = ""
         kind, *words = message.split() or [""]
         if kind == "failed":
             raise SubjectLostError(f"the subject did not start: {os.strerror(int(words[0]))}")
