@@ -193,6 +193,19 @@ def test_same_cells_of_two_programs_are_compared_by_time() -> None:
     assert not any(pair.same_program for pair in beside.pairs)
 
 
+SIDES = [make_cell(name="a", side="baseline"), make_cell(name="a", side="candidate")]
+
+
+def test_sides_of_a_gate_are_compared_by_place() -> None:
+    runs = [Results(run=make_run_header(), cells=[make_result(cell)]) for cell in SIDES]
+    beside = compare_times(*runs)
+    assert len(beside.pairs) == 1
+    assert (beside.only_first, beside.only_second) == ([], [])
+    twice = [make_result(cell) for cell in (SIDES[1], msgspec.structs.replace(SIDES[1], side="x"))]
+    beside = compare_times(runs[0], Results(run=make_run_header(), cells=twice))
+    assert (beside.pairs, len(beside.only_second)) == ([], 2)
+
+
 @pytest.mark.parametrize(
     ("lane", "code"), [(LaneName.VIRTUAL, ExitCode.RIG_FAULT), (LaneName.HOST, ExitCode.PASS)]
 )

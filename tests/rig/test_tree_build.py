@@ -112,7 +112,7 @@ def test_folder_without_git_is_copied_unchanged(tmp_path: Path, paths: Paths) ->
     assert source.label.startswith("unpacked-")
     assert is_uncommitted(source.name)
     assert copied_files(source, paths) == {"Makefile": "text\n"}
-    with pytest.raises(BadInputError, match="no such commit"):
+    with pytest.raises(BadInputError, match="in no repository"):
         take_source("HEAD", folder, paths)
     with pytest.raises(BadInputError, match="in no repository"):
         choose_baseline(folder)

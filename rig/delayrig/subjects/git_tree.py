@@ -195,6 +195,11 @@ def _commit(top: Path, revision: str) -> str:
     """Returns the hash of a commit; empty for the last commit of a tree that has none yet."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     done = _run(top, *words, f"{revision or 'HEAD'}^{{commit}}")
+    if revision and _run(top, "rev-parse", "--git-dir").returncode != 0:
+        raise BadInputError(
+            f"{PREFIX}{revision}: {top.absolute()} is in no repository that git reads",
+            hint="change to the tree, or name it with --tree DIR",
+        )
     if done.returncode != 0 and revision:
         raise BadInputError(
             f"{PREFIX}{revision}: {top.name} has no such commit",

@@ -193,7 +193,6 @@ def _show_one(request: Request, *, kept: bool) -> ExitCode:
 
 
 def _side(results: Results, subject: str) -> Results:
-    """Returns the cells of one subject, with their places as ids."""
+    """Returns the cells of one subject."""
     cells = [cell for cell in results.cells if cell.subject.name == subject]
-    placed = [msgspec.structs.replace(cell, id=cell.place) for cell in cells]
-    return msgspec.structs.replace(results, cells=placed)
+    return msgspec.structs.replace(results, cells=cells)
