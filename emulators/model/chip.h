@@ -104,7 +104,7 @@ struct chip_facts {
 struct spi_wire {
 	const struct spi_command *command; /* NULL: the part does not have it */
 	uint64_t start_ns;                 /* when chip select fell */
-	size_t command_len;                /* how many of @bytes there are */
+	size_t command_len;                /* the number of @bytes */
 	size_t head_len;                   /* opcode, address and dummies of the command */
 	size_t clocked_len;                /* all bytes, whoever drove the bus */
 	size_t replied_len;                /* the number of these that the client read as a reply */

@@ -385,8 +385,8 @@ static enum link_status read_more(struct link *link)
 bool link_peek(const struct link *link, struct serprog_request *request)
 {
 	return link->skip_bytes == 0 && link->head < link->tail &&
-	       serprog_parse(link->buffer + link->head, link->tail - link->head, link->limits,
-		       request) == SERPROG_PARSE_DONE;
+	       serprog_parse(
+		       link->buffer + link->head, link->tail - link->head, link->limits, request);
 }
 
 static bool parse_next(struct link *link, struct serprog_request *request)
