@@ -16,7 +16,7 @@
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "service.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #define COUNT_END (UINT64_C(1) << 30)
 #define TIMER_SLACK_NS 1
@@ -239,7 +239,7 @@ static void register_callbacks(qemu_plugin_id_t id)
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	uint64_t start_ns = core_now_ns();
+	uint64_t start_ns = monotonic_ns();
 	struct plugin *made;
 
 	if (!qemu_plugin_api_fits(info))

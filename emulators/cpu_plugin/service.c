@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "service.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,20 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t core_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void sleep_until(uint64_t until_ns)
 {
-	const struct timespec until = {
-		.tv_sec = (time_t)(until_ns / NS_PER_S),
-		.tv_nsec = (long)(until_ns % NS_PER_S),
-	};
+	const struct timespec until = timespec_of(until_ns);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
@@ -39,7 +28,7 @@ static void wait_until(uint64_t now_ns, uint64_t until_ns, uint64_t spin_ns)
 {
 	if (until_ns > now_ns + spin_ns)
 		sleep_until(until_ns - spin_ns);
-	while (spin_ns > 0 && core_now_ns() < until_ns)
+	while (spin_ns > 0 && monotonic_ns() < until_ns)
 		;
 }
 
@@ -50,7 +39,7 @@ uint64_t core_settle(struct core *core, uint64_t instructions, uint64_t spin_ns)
 	uint64_t quantum;
 
 	pthread_mutex_lock(&core->lock);
-	now_ns = core_now_ns();
+	now_ns = monotonic_ns();
 	until_ns = vcpu_settle(&core->vcpu, now_ns, instructions);
 	quantum = vcpu_quantum(&core->vcpu);
 	pthread_mutex_unlock(&core->lock);
@@ -58,7 +47,7 @@ uint64_t core_settle(struct core *core, uint64_t instructions, uint64_t spin_ns)
 		return quantum;
 	wait_until(now_ns, until_ns, spin_ns);
 	pthread_mutex_lock(&core->lock);
-	vcpu_release(&core->vcpu, core_now_ns());
+	vcpu_release(&core->vcpu, monotonic_ns());
 	pthread_mutex_unlock(&core->lock);
 	return quantum;
 }
@@ -66,7 +55,7 @@ uint64_t core_settle(struct core *core, uint64_t instructions, uint64_t spin_ns)
 void core_idle(struct core *core, uint64_t instructions)
 {
 	pthread_mutex_lock(&core->lock);
-	vcpu_idle(&core->vcpu, core_now_ns(), instructions);
+	vcpu_idle(&core->vcpu, monotonic_ns(), instructions);
 	pthread_mutex_unlock(&core->lock);
 }
 
@@ -75,7 +64,7 @@ uint64_t core_resume(struct core *core)
 	uint64_t quantum;
 
 	pthread_mutex_lock(&core->lock);
-	vcpu_resume(&core->vcpu, core_now_ns());
+	vcpu_resume(&core->vcpu, monotonic_ns());
 	quantum = vcpu_quantum(&core->vcpu);
 	pthread_mutex_unlock(&core->lock);
 	return quantum;
@@ -112,7 +101,7 @@ static void obey_datagram(struct service *service, char *text, char *reply, size
 		snprintf(reply, size, "error there is no vCPU %d\n", command.vcpu);
 		return;
 	}
-	now_ns = core_now_ns();
+	now_ns = monotonic_ns();
 	for (unsigned int i = 0; i < service->core_count; i++) {
 		if (!command_is_for(&command, i))
 			continue;
@@ -151,7 +140,7 @@ static uint64_t take_copy(struct core *core, struct vcpu *copy)
 	uint64_t late_ns_max;
 
 	pthread_mutex_lock(&core->lock);
-	vcpu_look(&core->vcpu, core_now_ns());
+	vcpu_look(&core->vcpu, monotonic_ns());
 	*copy = core->vcpu;
 	core->vcpu.change_count = 0;
 	core->vcpu.changes_dropped = 0;
@@ -189,7 +178,7 @@ static void end_windows(struct service *service)
 /* Rounds up: poll() must not return before the end of the window. */
 static int ms_until(uint64_t at_ns)
 {
-	uint64_t now_ns = core_now_ns();
+	uint64_t now_ns = monotonic_ns();
 
 	return at_ns > now_ns ? (int)((at_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
@@ -202,7 +191,7 @@ static void *serve(void *argument)
 		{.fd = service->control, .events = POLLIN}, /* poll() ignores -1 */
 	};
 	uint64_t window_ns = service->options->window_ms * NS_PER_MS;
-	uint64_t window_end_ns = core_now_ns() + window_ns;
+	uint64_t window_end_ns = monotonic_ns() + window_ns;
 
 	for (;;) {
 		if (poll(fds, 2, ms_until(window_end_ns)) < 0 && errno != EINTR)
@@ -211,12 +200,12 @@ static void *serve(void *argument)
 			break;
 		if (fds[1].revents)
 			take_datagram(service);
-		if (core_now_ns() < window_end_ns)
+		if (monotonic_ns() < window_end_ns)
 			continue;
 		end_windows(service);
 		window_end_ns += window_ns;
-		if (window_end_ns < core_now_ns())
-			window_end_ns = core_now_ns() + window_ns;
+		if (window_end_ns < monotonic_ns())
+			window_end_ns = monotonic_ns() + window_ns;
 	}
 	return NULL;
 }
@@ -338,7 +327,7 @@ void service_destroy(struct service *service)
 		pthread_join(service->thread, NULL);
 	end_windows(service);
 	if (service->trace)
-		trace_end(service->trace, core_now_ns(), &service->totals);
+		trace_end(service->trace, monotonic_ns(), &service->totals);
 	if (service->options->control)
 		unlink(service->options->control);
 	release(service);

@@ -62,9 +62,6 @@ struct core {
 	pid_t thread; /* 0: the thread has not begun, or has ended */
 };
 
-/* Returns the time of CLOCK_MONOTONIC, which the emulators outside the guest use as well. */
-uint64_t core_now_ns(void);
-
 /*
  * Accounts for @instructions, run since the last call, and waits until the vCPU may continue.
  * Sleeps, but polls the clock for the last @spin_ns. Returns how many instructions the vCPU may run

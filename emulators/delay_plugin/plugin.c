@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cpu_plugin/qemu_plugin_api.h"
 #include "options.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 #include "watch.h"
 
 /* Callbacks without user data have no other way to the state. */
@@ -30,12 +29,9 @@ static int64_t virtual_ns(void)
 	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
-static int64_t monotonic_ns(void)
+static int64_t real_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+	return (int64_t)monotonic_ns();
 }
 
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -57,7 +53,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(
 	watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return complain("no memory");
-	if (watch_init(watch, options.machine, options.is_virtual ? virtual_ns : monotonic_ns,
+	if (watch_init(watch, options.machine, options.is_virtual ? virtual_ns : real_ns,
 		    options.request, options.out) < 0)
 		return complain("cannot open the request or the output file");
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);

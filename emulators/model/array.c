@@ -147,55 +147,22 @@ void array_erase(struct array *array, uint32_t address, uint32_t len)
 	}
 }
 
-/* The state of a byte in an interrupted erase or program. */
-enum stage {
-	STAGE_BEFORE,
-	STAGE_DONE,
-	STAGE_BETWEEN,
-	STAGE_MIXED,
-};
-
-static enum stage stage_of(uint64_t bits)
-{
-	return bits & 3;
-}
-
-static uint8_t other_bits(uint64_t bits)
-{
-	return (uint8_t)(bits >> 8);
-}
-
+/* Returns a byte as it was, done, in between, or with only some of its bits done. */
 static uint8_t erased_halfway(uint8_t before, uint64_t bits)
 {
-	switch (stage_of(bits)) {
-	case STAGE_BEFORE:
-		return before;
-	case STAGE_DONE:
-		return ERASED_BYTE;
-	case STAGE_BETWEEN:
-		return 0x00;
-	case STAGE_MIXED:
-		break;
-	}
-	return before & other_bits(bits);
+	const uint8_t stages[] = {before, ERASED_BYTE, 0x00, before & (uint8_t)(bits >> 8)};
+
+	return stages[bits & 3];
 }
 
-/* A program clears bits. If it replaces the content, the part first sets all bits. */
+/* Does the same for a program, which clears bits. If it replaces the content, it first sets all. */
 static uint8_t programmed_halfway(uint8_t before, uint8_t data, bool replaces, uint64_t bits)
 {
-	uint8_t start = replaces ? ERASED_BYTE : before;
+	const uint8_t start = replaces ? ERASED_BYTE : before;
+	const uint8_t some = data | (uint8_t)(bits >> 8);
+	const uint8_t stages[] = {before, start & data, start, start & some};
 
-	switch (stage_of(bits)) {
-	case STAGE_BEFORE:
-		return before;
-	case STAGE_DONE:
-		return start & data;
-	case STAGE_BETWEEN:
-		return start;
-	case STAGE_MIXED:
-		break;
-	}
-	return start & (data | other_bits(bits));
+	return stages[bits & 3];
 }
 
 static void spoil(struct array *array, uint32_t address, uint32_t len, uint64_t seed)

@@ -360,32 +360,11 @@ enum chip_rule chip_check_debt(struct chip_debt *debt, uint64_t now_ns, struct c
 	return CHIP_RULE_NONE;
 }
 
+#define NAME(id_, name_) name_,
+
 const char *chip_rule_name(enum chip_rule rule)
 {
-	static const char *const names[] = {
-		[CHIP_RULE_NONE] = NULL,
-		[CHIP_RULE_BUSY] = "busy",
-		[CHIP_RULE_DEEP_POWER_DOWN] = "tdp",
-		[CHIP_RULE_RELEASE] = "tres",
-		[CHIP_RULE_RESET] = "reset",
-		[CHIP_RULE_SUSPEND] = "tsus",
-		[CHIP_RULE_SELECT] = "tvsl",
-		[CHIP_RULE_WRITE] = "tpuw",
-		[CHIP_RULE_ID_ACCESS] = "tida",
-		[CHIP_RULE_WINDOW] = "window",
-		[CHIP_RULE_POWER_DOWN] = "power_down",
-		[CHIP_RULE_WEL] = "wel",
-		[CHIP_RULE_PROTECTED] = "protected",
-		[CHIP_RULE_LENGTH] = "length",
-		[CHIP_RULE_SEQUENCE] = "sequence",
-		[CHIP_RULE_REGION] = "region",
-		[CHIP_RULE_SUSPENDED] = "suspended",
-		[CHIP_RULE_ERROR] = "error",
-		[CHIP_RULE_AAI] = "aai",
-		[CHIP_RULE_ID_MODE] = "id_mode",
-		[CHIP_RULE_PAGE] = "page",
-		[CHIP_RULE_STUCK] = "stuck",
-	};
+	static const char *const names[] = {CHIP_RULES(NAME)};
 
 	assert((size_t)rule < sizeof(names) / sizeof(names[0]));
 	return names[rule];
@@ -393,14 +372,7 @@ const char *chip_rule_name(enum chip_rule rule)
 
 const char *chip_work_name(enum chip_work work)
 {
-	static const char *const names[] = {
-		[CHIP_WORK_NONE] = NULL,
-		[CHIP_WORK_PROGRAM] = "program",
-		[CHIP_WORK_ERASE] = "erase",
-		[CHIP_WORK_WRITE_STATUS] = "write_status",
-		[CHIP_WORK_SUSPEND] = "suspend",
-		[CHIP_WORK_PAGE_READ] = "page_read",
-	};
+	static const char *const names[] = {CHIP_WORKS(NAME)};
 
 	assert((size_t)work < sizeof(names) / sizeof(names[0]));
 	return names[work];

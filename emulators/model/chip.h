@@ -22,44 +22,49 @@ struct spi_command;
 #define SPI_HEAD_BYTES_MAX 8                          /* opcode, address and dummies */
 #define SPI_COMMAND_BYTES_MAX (SPI_HEAD_BYTES_MAX + 2 * CHIP_LATCH_BYTES_MAX)
 
-/* The reason why a command was not obeyed. */
-enum chip_rule {
-	CHIP_RULE_NONE,
-	/* Too early: margin_ns is the rest of the wait, as a negative number. */
-	CHIP_RULE_BUSY,
-	CHIP_RULE_DEEP_POWER_DOWN, /* within tDP after B9h */
-	CHIP_RULE_RELEASE,         /* within tRES after ABh */
-	CHIP_RULE_RESET,           /* within tRST after a reset */
-	CHIP_RULE_SUSPEND,         /* within tSUS after a suspend */
-	CHIP_RULE_SELECT,          /* within tVSL after power-up */
-	CHIP_RULE_WRITE,           /* a write within tPUW after power-up */
-	CHIP_RULE_ID_ACCESS,       /* within tIDA after ID mode was entered or left */
-	/* Too late: margin_ns is the time since the window ended, as a negative number. */
-	CHIP_RULE_WINDOW, /* the part had stopped waiting for a further sector, byte or cycle */
-	/* Wrong at any time. */
-	CHIP_RULE_POWER_DOWN, /* the part sleeps and obeys ABh only */
-	CHIP_RULE_WEL,        /* no write enable came before */
-	CHIP_RULE_PROTECTED,  /* block protection is on there */
-	CHIP_RULE_LENGTH,     /* a command of a length that the part refuses */
-	/* The first byte or cycle is known, but those after it make no command. */
-	CHIP_RULE_SEQUENCE,
-	CHIP_RULE_REGION,    /* there is no block of that size, or no such register */
-	CHIP_RULE_SUSPENDED, /* not allowed while an erase or program is suspended */
-	CHIP_RULE_ERROR,     /* an error was not cleared yet */
-	CHIP_RULE_AAI,       /* against the rules of auto address increment */
-	CHIP_RULE_ID_MODE,   /* in ID mode the part obeys only the command that leaves it */
-	CHIP_RULE_PAGE,      /* a byte for another page than the one being loaded */
-	CHIP_RULE_STUCK,     /* chip_stick_from() keeps the part busy for ever, whatever the wait */
-};
+/* The reasons why a command was not obeyed, and their names in events. */
+#define CHIP_RULES(RULE)                                                                           \
+	RULE(NONE, NULL)                                                                           \
+	/* Too early: margin_ns is the rest of the wait, as a negative number. */                  \
+	RULE(BUSY, "busy")                                                                         \
+	RULE(DEEP_POWER_DOWN, "tdp") /* within tDP after B9h */                                    \
+	RULE(RELEASE, "tres")        /* within tRES after ABh */                                   \
+	RULE(RESET, "reset")         /* within tRST after a reset */                               \
+	RULE(SUSPEND, "tsus")        /* within tSUS after a suspend */                             \
+	RULE(SELECT, "tvsl")         /* within tVSL after power-up */                              \
+	RULE(WRITE, "tpuw")          /* a write within tPUW after power-up */                      \
+	RULE(ID_ACCESS, "tida")      /* within tIDA after ID mode was entered or left */           \
+	/* Too late: margin_ns is the time since the window ended, as a negative number. */        \
+	RULE(WINDOW, "window") /* the part had stopped waiting for a sector, byte or cycle */      \
+	/* Wrong at any time. */                                                                   \
+	RULE(POWER_DOWN, "power_down") /* the part sleeps and obeys ABh only */                    \
+	RULE(WEL, "wel")               /* no write enable came before */                           \
+	RULE(PROTECTED, "protected")   /* block protection is on there */                          \
+	RULE(LENGTH, "length")         /* a command of a length that the part refuses */           \
+	/* The first byte or cycle is known, but those after it make no command. */                \
+	RULE(SEQUENCE, "sequence")                                                                 \
+	RULE(REGION, "region")       /* there is no block of that size, or no such register */     \
+	RULE(SUSPENDED, "suspended") /* not allowed while an erase or program is suspended */      \
+	RULE(ERROR, "error")         /* an error was not cleared yet */                            \
+	RULE(AAI, "aai")             /* against the rules of auto address increment */             \
+	RULE(ID_MODE, "id_mode") /* in ID mode the part obeys only the command that leaves it */   \
+	RULE(PAGE, "page")       /* a byte for another page than the one being loaded */           \
+	/* chip_stick_from() keeps the part busy for ever, whatever the wait */                    \
+	RULE(STUCK, "stuck")
 
-enum chip_work {
-	CHIP_WORK_NONE,
-	CHIP_WORK_PROGRAM,
-	CHIP_WORK_ERASE,
-	CHIP_WORK_WRITE_STATUS,
-	CHIP_WORK_SUSPEND,
-	CHIP_WORK_PAGE_READ, /* between the array and a buffer */
-};
+#define CHIP_WORKS(WORK)                                                                           \
+	WORK(NONE, NULL)                                                                           \
+	WORK(PROGRAM, "program")                                                                   \
+	WORK(ERASE, "erase")                                                                       \
+	WORK(WRITE_STATUS, "write_status")                                                         \
+	WORK(SUSPEND, "suspend")                                                                   \
+	WORK(PAGE_READ, "page_read") /* between the array and a buffer */
+
+#define CHIP_RULE(id_, name_) CHIP_RULE_##id_,
+enum chip_rule { CHIP_RULES(CHIP_RULE) };
+
+#define CHIP_WORK(id_, name_) CHIP_WORK_##id_,
+enum chip_work { CHIP_WORKS(CHIP_WORK) };
 
 /* The bytes from one fall of chip select to its rise. */
 struct chip_transfer {
@@ -99,21 +104,21 @@ struct chip_facts {
 struct spi_wire {
 	const struct spi_command *command; /* NULL: the part does not have it */
 	uint64_t start_ns;                 /* when chip select fell */
+	size_t command_len;                /* the number of @bytes */
+	size_t head_len;                   /* opcode, address and dummies of the command */
+	size_t clocked_len;                /* all bytes, whoever drove the bus */
+	size_t replied_len;                /* the number of these that the client read as a reply */
+	bool has_address;                  /* the address bytes that arrived are decoded */
+	bool is_silent;   /* the part was off at the first byte, or lost its power since */
+	bool bank_access; /* this and the next: copies from chip.spi when the command began */
+	bool status_enabled;
+	struct chip_facts facts;
 	/*
 	 * Bytes that the client drove, without those that later bytes of a page replaced. The bytes
 	 * that it drives while it reads a reply are included; commands with a reply ignore their
-	 * values.
+	 * values. Last, because chip_select() clears all before it.
 	 */
 	uint8_t bytes[SPI_COMMAND_BYTES_MAX];
-	size_t command_len;
-	size_t head_len;    /* opcode, address and dummies of the command */
-	size_t clocked_len; /* all bytes, whoever drove the bus */
-	size_t replied_len; /* the number of these that the client read as a reply */
-	bool has_address;   /* the address bytes that arrived are decoded */
-	bool is_silent;     /* the part was off at the first byte, or lost its power since */
-	bool bank_access;   /* this and the next: copies from chip.spi when the command began */
-	bool status_enabled;
-	struct chip_facts facts;
 };
 
 /* A wait that the client owes. The first command that is not too early settles it. */

@@ -14,71 +14,53 @@
 #define DRAW_BITS 24
 #define OPCODE_COUNT 256u
 
-struct kind_text {
-	enum corner_kind kind;
-	const char *name;
-	bool takes_number;
+/* A name that ends with a colon has a number after it. */
+static const char *const kinds[] = {
+	[CORNER_MIN] = "min",
+	[CORNER_TYP] = "typ",
+	[CORNER_MAX] = "max",
+	[CORNER_ZERO] = "zero",
+	[CORNER_DRAW] = "draw:",
+	[CORNER_SLOW] = "slow:",
 };
 
-static const struct kind_text kinds[] = {
-	{CORNER_MIN, "min", false},
-	{CORNER_TYP, "typ", false},
-	{CORNER_MAX, "max", false},
-	{CORNER_ZERO, "zero", false},
-	{CORNER_DRAW, "draw:", true},
-	{CORNER_SLOW, "slow:", true},
-};
-
-#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
-
-static int parse_parameter(const char *digits, struct corner *corner)
+static bool parse_number(const char *digits, struct corner *corner)
 {
-	uint64_t number;
+	uint64_t factor;
 
-	if (!number_parse(digits, 10, 0, UINT64_MAX, &number))
-		return -EINVAL;
-	if (corner->kind == CORNER_DRAW) {
-		corner->seed = number;
-		return 0;
-	}
-	if (number < 1 || number > CORNER_FACTOR_MAX)
-		return -EINVAL;
-	corner->factor = (uint32_t)number;
-	return 0;
-}
-
-static int parse_as(const struct kind_text *kind, const char *text, struct corner *corner)
-{
-	size_t len = strlen(kind->name);
-	struct corner parsed = {.kind = kind->kind};
-
-	if (strncmp(text, kind->name, len) != 0)
-		return -EINVAL;
-	if (kind->takes_number ? parse_parameter(text + len, &parsed) < 0 : text[len] != '\0')
-		return -EINVAL;
-	*corner = parsed;
-	return 0;
+	if (corner->kind == CORNER_DRAW)
+		return number_parse(digits, 10, 0, UINT64_MAX, &corner->seed);
+	if (corner->kind != CORNER_SLOW)
+		return *digits == '\0';
+	if (!number_parse(digits, 10, 1, CORNER_FACTOR_MAX, &factor))
+		return false;
+	corner->factor = (uint32_t)factor;
+	return true;
 }
 
 int corner_parse(const char *text, struct corner *corner)
 {
-	for (size_t i = 0; i < KIND_COUNT; i++) {
-		if (parse_as(&kinds[i], text, corner) == 0)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct corner parsed = {.kind = (enum corner_kind)i};
+		size_t len = strlen(kinds[i]);
+
+		if (strncmp(text, kinds[i], len) == 0 && parse_number(text + len, &parsed)) {
+			*corner = parsed;
 			return 0;
+		}
 	}
 	return -EINVAL;
 }
 
 void corner_format(const struct corner *corner, char text[CORNER_TEXT_BYTES])
 {
-	const struct kind_text *kind = &kinds[corner->kind];
 	uint64_t number = corner->kind == CORNER_DRAW ? corner->seed : corner->factor;
 
-	assert((size_t)corner->kind < KIND_COUNT && kind->kind == corner->kind);
-	if (kind->takes_number)
-		snprintf(text, CORNER_TEXT_BYTES, "%s%" PRIu64, kind->name, number);
+	assert((size_t)corner->kind < sizeof(kinds) / sizeof(kinds[0]));
+	if (corner->kind == CORNER_DRAW || corner->kind == CORNER_SLOW)
+		snprintf(text, CORNER_TEXT_BYTES, "%s%" PRIu64, kinds[corner->kind], number);
 	else
-		strcpy(text, kind->name);
+		strcpy(text, kinds[corner->kind]);
 }
 
 /* Returns a drawn fraction of @ns. Multiplies its high and low bits separately: no overflow. */

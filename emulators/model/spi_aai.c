@@ -81,13 +81,6 @@ static uint8_t status(const struct chip *chip)
 	return spi_status(chip) | (chip->spi.aai ? STATUS_AAI : 0);
 }
 
-static void reply_status(struct chip *chip, const struct spi_request *request)
-{
-	uint8_t octet = status(chip);
-
-	spi_reply_repeating(request, &octet, 1, 0);
-}
-
 #define WRITES SPI_NEEDS_WRITE_ENABLE
 #define ANY SPI_DATA_ANY
 
@@ -96,7 +89,8 @@ static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, spi_has_rdid, 0, ANY, spi_reply_rdid, NULL},
 	{0x90, "REMS", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},
 	{0xAB, "RES", 3, 0, 0, spi_has_rems, 0, ANY, spi_reply_rems, NULL},
-	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY | SPI_WHILE_AAI, NULL, 0, ANY, reply_status, NULL},
+	{0x05, "RDSR", 0, 0, SPI_WHILE_BUSY | SPI_WHILE_AAI, NULL, 0, ANY, spi_reply_family_status,
+		NULL},
 	{0x50, "EWSR", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_status_enable},
 	{0x01, "WRSR", 0, 0, SPI_NEEDS_STATUS_ENABLE, NULL, 1, 1, NULL, spi_run_write_status},
 	{0x06, "WREN", 0, 0, SPI_BEGINS_WRITE, NULL, 0, 0, NULL, spi_run_write_enable},

@@ -349,6 +349,16 @@ void spi_reply_repeating(
 		transfer->reply[i] = pattern[(request->replied_len + i + skip) % pattern_len];
 }
 
+void spi_reply_octet(const struct spi_request *request, uint8_t octet)
+{
+	spi_reply_repeating(request, &octet, 1, 0);
+}
+
+void spi_reply_family_status(struct chip *chip, const struct spi_request *request)
+{
+	spi_reply_octet(request, chip->family->status(chip));
+}
+
 void spi_reply_rdid(struct chip *chip, const struct spi_request *request)
 {
 	const struct part_spi *part = chip->part->spi;
@@ -425,7 +435,7 @@ static bool reads_id(const struct chip *chip, const struct spi_request *request)
 void spi_reply_release(struct chip *chip, const struct spi_request *request)
 {
 	if (reads_id(chip, request))
-		spi_reply_repeating(request, &chip->part->spi->res, 1, 0);
+		spi_reply_octet(request, chip->part->spi->res);
 }
 
 void spi_run_release(struct chip *chip, const struct spi_request *request)

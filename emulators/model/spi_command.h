@@ -93,6 +93,12 @@ bool spi_refuses(const struct chip *chip, uint32_t address, uint32_t len, struct
 void spi_reply_repeating(
 	const struct spi_request *request, const uint8_t *pattern, size_t pattern_len, size_t skip);
 
+/* Replies with the same byte again and again. */
+void spi_reply_octet(const struct spi_request *request, uint8_t octet);
+
+/* Replies with the status of the family. */
+void spi_reply_family_status(struct chip *chip, const struct spi_request *request);
+
 void spi_reply_rdid(struct chip *chip, const struct spi_request *request);
 void spi_reply_rems(struct chip *chip, const struct spi_request *request);
 void spi_reply_array(struct chip *chip, const struct spi_request *request);

@@ -272,10 +272,8 @@ static void run_configure(struct chip *chip, const struct spi_request *request)
 /* Replies as a new part does: no sector is protected or locked down. */
 static void reply_sectors(struct chip *chip, const struct spi_request *request)
 {
-	static const uint8_t none = 0x00;
-
 	(void)chip;
-	spi_reply_repeating(request, &none, 1, 0);
+	spi_reply_octet(request, 0x00);
 }
 
 static uint8_t status(const struct chip *chip)
@@ -294,20 +292,13 @@ static uint8_t status(const struct chip *chip)
 	return bits;
 }
 
-static void reply_status(struct chip *chip, const struct spi_request *request)
-{
-	uint8_t octet = status(chip);
-
-	spi_reply_repeating(request, &octet, 1, 0);
-}
-
 #define WRITES SPI_BEGINS_WRITE
 #define ANY SPI_DATA_ANY
 
 /* Opcode, name, address and dummy bytes, when, part_has, fewest and most data bytes, reply, run. */
 static const struct spi_command commands[] = {
 	{0x9F, "RDID", 0, 0, 0, NULL, 0, ANY, spi_reply_rdid, NULL},
-	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, reply_status, NULL},
+	{0xD7, "RDSR", 0, 0, SPI_WHILE_BUSY, NULL, 0, ANY, spi_reply_family_status, NULL},
 	{0xB9, "DP", 0, 0, 0, NULL, 0, 0, NULL, spi_run_power_down},
 	{0xAB, "RDP", 0, 0, SPI_WHILE_POWERED_DOWN, NULL, 0, ANY, spi_reply_release,
 		spi_run_release},

@@ -20,7 +20,7 @@ static void nor_run_four_byte(struct chip *chip, const struct spi_request *reque
 
 static void nor_reply_extended(struct chip *chip, const struct spi_request *request)
 {
-	spi_reply_repeating(request, &chip->spi.address_high, 1, 0);
+	spi_reply_octet(request, chip->spi.address_high);
 }
 
 static uint8_t high_mask(const struct part *part)
@@ -37,11 +37,9 @@ static void nor_run_write_extended(struct chip *chip, const struct spi_request *
 
 static void nor_reply_bank(struct chip *chip, const struct spi_request *request)
 {
-	uint8_t bank = chip->spi.address_high;
+	uint8_t mode = chip->spi.four_byte_mode ? BANK_FOUR_BYTE : 0;
 
-	if (chip->spi.four_byte_mode)
-		bank |= BANK_FOUR_BYTE;
-	spi_reply_repeating(request, &bank, 1, 0);
+	spi_reply_octet(request, chip->spi.address_high | mode);
 }
 
 static void nor_run_write_bank(struct chip *chip, const struct spi_request *request)
@@ -83,7 +81,7 @@ static void nor_reply_register(struct chip *chip, const struct spi_request *requ
 	if (index < chip->part->spi->status_count)
 		value = address & IN_FORCE ? spi_status_register(chip, index)
 					   : chip->spi.status_stored[index];
-	spi_reply_repeating(request, &value, 1, 0);
+	spi_reply_octet(request, value);
 }
 
 /*
@@ -236,7 +234,7 @@ static void nor_reply_lock(struct chip *chip, const struct spi_request *request)
 	if (spi_find_lock(chip, request->facts->address, &block) &&
 		spi_is_locked(chip, block.index))
 		octet = is_global ? LOCKED_BYTE : 0x01;
-	spi_reply_repeating(request, &octet, 1, 0);
+	spi_reply_octet(request, octet);
 }
 
 /* Returns the bit of the SST26 register that write-locks block @index, counted from address 0. */
@@ -612,9 +610,7 @@ static uint8_t flag_status(const struct chip *chip)
 
 static void reply_flags(struct chip *chip, const struct spi_request *request)
 {
-	uint8_t flags = flag_status(chip);
-
-	spi_reply_repeating(request, &flags, 1, 0);
+	spi_reply_octet(request, flag_status(chip));
 }
 
 static void run_clear_flags(struct chip *chip, const struct spi_request *request)

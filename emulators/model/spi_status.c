@@ -113,11 +113,10 @@ static void weaken_debt(struct chip *chip, uint64_t now_ns)
 
 void spi_reply_status(struct chip *chip, const struct spi_request *request)
 {
-	uint8_t status =
-		spi_status_register(chip, index_of(chip->part->spi, request->facts->opcode));
+	size_t index = index_of(chip->part->spi, request->facts->opcode);
 
 	weaken_debt(chip, request->transfer->end_ns);
-	spi_reply_repeating(request, &status, 1, 0);
+	spi_reply_octet(request, spi_status_register(chip, index));
 }
 
 bool spi_holds_global_locks(const struct chip *chip)

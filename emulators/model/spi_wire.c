@@ -10,17 +10,9 @@ void chip_select(struct chip *chip, uint64_t now_ns)
 	struct spi_wire *wire = &chip->wire;
 
 	chip_settle(chip, now_ns);
-	wire->command = NULL;
+	memset(wire, 0, offsetof(struct spi_wire, bytes));
 	wire->start_ns = now_ns;
-	wire->command_len = 0;
 	wire->head_len = 1;
-	wire->clocked_len = 0;
-	wire->replied_len = 0;
-	wire->has_address = false;
-	wire->is_silent = false;
-	wire->bank_access = false;
-	wire->status_enabled = false;
-	memset(&wire->facts, 0, sizeof(wire->facts));
 	wire->facts.busy_left_ns = chip_busy_left_ns(chip, now_ns);
 }
 

@@ -28,7 +28,7 @@ struct amd8111 {
 	bool passes_writes;
 };
 
-_Static_assert(sizeof(struct amd8111) <= BUS_REGISTERS_BYTES, "no room for the registers");
+BUS_REGISTERS(amd8111)
 
 static bool is_at(const struct front_access *access, uint64_t reg)
 {
@@ -43,14 +43,13 @@ static uint64_t read_config(struct bus *bus, const struct front_access *access)
 
 static void write_config(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	if (bus && is_at(access, ROM_CONTROL_AT) && access->offset == 0)
-		((struct amd8111 *)(void *)bus->registers)->passes_writes =
-			(value & ROM_WRITE_ENABLE) != 0;
+	if (is_at(access, ROM_CONTROL_AT) && access->offset == 0)
+		amd8111_of(bus)->passes_writes = (value & ROM_WRITE_ENABLE) != 0;
 }
 
-static bool is_part_shown(const struct bus *bus)
+static bool is_part_shown(struct bus *bus)
 {
-	return bus && ((const struct amd8111 *)(const void *)bus->registers)->passes_writes;
+	return bus && amd8111_of(bus)->passes_writes;
 }
 
 static uint32_t address_of(const struct front_access *access)
@@ -65,8 +64,7 @@ static uint64_t read_part(struct bus *bus, const struct front_access *access)
 
 static void write_part(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	if (bus)
-		bus_write_cycle(bus, access->now_ns, address_of(access), (uint8_t)value);
+	bus_write_cycle(bus, access->now_ns, address_of(access), (uint8_t)value);
 }
 
 static const struct front_window windows[] = {

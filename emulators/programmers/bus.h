@@ -41,6 +41,14 @@ struct bus {
 	_Alignas(uint64_t) uint8_t registers[BUS_REGISTERS_BYTES];
 };
 
+/* Defines TYPE_of(), which returns the front's own state on the bus as a `struct TYPE`. */
+#define BUS_REGISTERS(type_)                                                                       \
+	_Static_assert(sizeof(struct type_) <= BUS_REGISTERS_BYTES, "no room for the registers");  \
+	static inline struct type_ *type_##_of(struct bus *bus)                                    \
+	{                                                                                          \
+		return (struct type_ *)(void *)bus->registers;                                     \
+	}
+
 /* Passes @memory to chip_init(). Returns -ENOMEM if there is no memory for events. */
 int bus_init(struct bus *bus, const struct bus_options *options, void *memory);
 void bus_deinit(struct bus *bus);

@@ -25,12 +25,7 @@ struct butterfly {
 	struct spi_pins pins;
 };
 
-_Static_assert(sizeof(struct butterfly) <= BUS_REGISTERS_BYTES, "no room for the registers");
-
-static struct butterfly *butterfly_of(struct bus *bus)
-{
-	return (struct butterfly *)(void *)bus->registers;
-}
+BUS_REGISTERS(butterfly)
 
 static uint64_t read_port(struct bus *bus, const struct front_access *access)
 {
@@ -42,10 +37,8 @@ static uint64_t read_port(struct bus *bus, const struct front_access *access)
 
 static void write_port(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	struct butterfly *self = bus ? butterfly_of(bus) : NULL;
+	struct butterfly *self = butterfly_of(bus);
 
-	if (!self)
-		return;
 	if (access->offset == DATA)
 		self->data = (uint8_t)value;
 	else if (access->offset == CONTROL)

@@ -44,11 +44,20 @@ struct front_window {
 	 * Returns true if the window is visible. Called after each write, and when the machine
 	 * starts or resumes. NULL: always.
 	 */
-	bool (*is_shown)(const struct bus *bus);
+	bool (*is_shown)(struct bus *bus);
 	/* @bus is NULL if there is no chip. */
 	uint64_t (*read)(struct bus *bus, const struct front_access *access);
+	/* Not called if there is no chip. NULL: writes have no effect. */
 	void (*write)(struct bus *bus, const struct front_access *access, uint64_t value);
 };
+
+/* Writes the registers of a window; @bus may be NULL. */
+static inline void front_write(const struct front_window *window, struct bus *bus,
+	const struct front_access *access, uint64_t value)
+{
+	if (bus && window->write)
+		window->write(bus, access, value);
+}
 
 /* A control transfer that the USB standard does not define. */
 struct front_request {

@@ -76,12 +76,7 @@ struct ich9 {
 	uint64_t byte_ns;
 };
 
-_Static_assert(sizeof(struct ich9) <= BUS_REGISTERS_BYTES, "no room for the registers");
-
-static struct ich9 *ich9_of(struct bus *bus)
-{
-	return (struct ich9 *)(void *)bus->registers;
-}
+BUS_REGISTERS(ich9)
 
 static void finish(struct ich9 *ich9)
 {
@@ -298,8 +293,6 @@ static void write_spi(struct bus *bus, const struct front_access *access, uint64
 {
 	starter *start = NULL;
 
-	if (!bus)
-		return;
 	update_registers(bus, access->now_ns);
 	for (unsigned int i = 0; i < access->size_bytes && access->offset + i < SPI_BYTES; i++) {
 		const uint64_t at = access->offset + i;
@@ -344,13 +337,6 @@ static uint64_t read_straps(struct bus *bus, const struct front_access *access)
 	return front_part_of(access, GCS_BOOT_FROM_SPI);
 }
 
-static void write_straps(struct bus *bus, const struct front_access *access, uint64_t value)
-{
-	(void)bus;
-	(void)access;
-	(void)value;
-}
-
 static const struct front_window windows[] = {
 	{
 		.region = "lpc-rcrb-mmio",
@@ -366,7 +352,6 @@ static const struct front_window windows[] = {
 		.size_bytes = GCS_BYTES,
 		.access_bytes_max = 4,
 		.read = read_straps,
-		.write = write_straps,
 	},
 };
 

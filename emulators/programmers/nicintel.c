@@ -17,8 +17,7 @@ static uint64_t read_flash(struct bus *bus, const struct front_access *access)
 
 static void write_flash(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	if (bus)
-		bus_write_cycle(bus, access->now_ns, (uint32_t)access->offset, (uint8_t)value);
+	bus_write_cycle(bus, access->now_ns, (uint32_t)access->offset, (uint8_t)value);
 }
 
 static const struct front_window windows[] = {

@@ -26,12 +26,7 @@ struct nicintel_spi {
 	struct spi_pins pins;
 };
 
-_Static_assert(sizeof(struct nicintel_spi) <= BUS_REGISTERS_BYTES, "no room for the registers");
-
-static struct nicintel_spi *nicintel_spi_of(struct bus *bus)
-{
-	return (struct nicintel_spi *)(void *)bus->registers;
-}
+BUS_REGISTERS(nicintel_spi)
 
 static uint32_t changed(uint32_t reg, const struct front_access *access, uint64_t value)
 {
@@ -47,10 +42,9 @@ static uint64_t read_eecd(struct bus *bus, const struct front_access *access)
 
 static void write_eecd(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	uint32_t *eecd = bus ? &nicintel_spi_of(bus)->eecd : NULL;
+	uint32_t *eecd = &nicintel_spi_of(bus)->eecd;
 
-	if (eecd)
-		*eecd = changed(*eecd ^ EECD_WRITES_OFF, access, value) ^ EECD_WRITES_OFF;
+	*eecd = changed(*eecd ^ EECD_WRITES_OFF, access, value) ^ EECD_WRITES_OFF;
 }
 
 static uint64_t read_fla(struct bus *bus, const struct front_access *access)
@@ -67,10 +61,8 @@ static uint64_t read_fla(struct bus *bus, const struct front_access *access)
 
 static void write_fla(struct bus *bus, const struct front_access *access, uint64_t value)
 {
-	struct nicintel_spi *self = bus ? nicintel_spi_of(bus) : NULL;
+	struct nicintel_spi *self = nicintel_spi_of(bus);
 
-	if (!self)
-		return;
 	self->fla = changed(self->fla, access, value) & FLA_KEPT;
 	spi_pins_set(&self->pins, bus, access->now_ns,
 		&(struct spi_levels){

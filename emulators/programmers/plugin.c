@@ -104,7 +104,7 @@ static void on_write(void *owner, uint64_t offset, uint64_t value, unsigned int 
 	struct window *window = owner;
 	const struct front_access access = access_at(window, offset, size_bytes);
 
-	window->front->write(session_bus(&window->plugin->session), &access, value);
+	front_write(window->front, session_bus(&window->plugin->session), &access, value);
 	if (window->front->is_passed)
 		qemu_write_region(window->plugin->qemu, window->layer.beneath,
 			window->layer.offset + offset, value, size_bytes);
@@ -214,7 +214,8 @@ static bool find_qemu(struct plugin *self, const char **missing)
 	self->qemu = qemu_find(missing);
 	if (!self->qemu || !self->front->usb)
 		return self->qemu;
-	self->usb = qemu_usb_register(USB_TYPE, self->front->usb, bus_of, self, missing);
+	self->usb =
+		qemu_usb_register(self->qemu, USB_TYPE, self->front->usb, bus_of, self, missing);
 	return self->usb;
 }
 

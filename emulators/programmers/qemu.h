@@ -24,6 +24,10 @@ struct qemu_symbol {
 	size_t offset;
 };
 
+/* A function of QEMU: the pointer to it in a struct, and its symbol. */
+#define QEMU_FIELD(result_, name_, arguments_) result_(*name_) arguments_;
+#define QEMU_SYMBOL(struct_, name_) {#name_, offsetof(struct_, name_)}
+
 /* Sets the pointers of @symbols in @owner. Returns false if QEMU does not export *@missing. */
 bool qemu_find_symbols(
 	const struct qemu_symbol *symbols, size_t count, void *owner, const char **missing);
@@ -94,8 +98,9 @@ struct qemu_usb;
  * returns the current bus of its chip. The result lives as long as QEMU. Returns NULL if QEMU does
  * not export the function *@missing, or has another layout of the structure *@missing.
  */
-struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
-	struct bus *(*bus_of)(void *owner), void *owner, const char **missing);
+struct qemu_usb *qemu_usb_register(const struct qemu *qemu, const char *type,
+	const struct front_usb *front, struct bus *(*bus_of)(void *owner), void *owner,
+	const char **missing);
 
 /* Resets the device and stops its timer. */
 void qemu_usb_reset(struct qemu_usb *self);

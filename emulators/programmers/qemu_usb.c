@@ -136,7 +136,39 @@ enum slot {
 	SLOT_DESCRIPTOR = 10,
 };
 
+/* QEMU's functions, by its names. */
+#define USB_FUNCTIONS(FUNCTION)                                                                    \
+	FUNCTION(void *, type_register_static, (const struct type *type))                          \
+	FUNCTION(void *, object_class_by_name, (const char *name))                                 \
+	FUNCTION(void, usb_desc_attach, (USBDevice *))                                             \
+	FUNCTION(void, usb_desc_init, (USBDevice *))                                               \
+	FUNCTION(int, usb_desc_handle_control,                                                     \
+		(USBDevice *, struct packet *, int request, int value, int index, int length,      \
+			uint8_t *data))                                                            \
+	FUNCTION(int, usb_desc_device,                                                             \
+		(const void *id, const struct descriptor_device *device, bool os, uint8_t *out,    \
+			size_t len))                                                               \
+	FUNCTION(int, usb_desc_config,                                                             \
+		(const struct descriptor_configuration *configuration, int flags, uint8_t *out,    \
+			size_t len))                                                               \
+	FUNCTION(void, usb_packet_init, (struct packet *))                                         \
+	FUNCTION(void, usb_packet_setup,                                                           \
+		(struct packet *, int pid, USBEndpoint *endpoint, unsigned int stream,             \
+			uint64_t id, bool short_not_ok, bool interrupt))                           \
+	FUNCTION(void, usb_packet_addbuf, (struct packet *, void *bytes, size_t len))              \
+	FUNCTION(void, usb_packet_cleanup, (struct packet *))                                      \
+	FUNCTION(size_t, usb_packet_size, (struct packet *))                                       \
+	FUNCTION(void, usb_packet_copy, (struct packet *, void *bytes, size_t len))                \
+	FUNCTION(USBEndpoint *, usb_ep_get, (USBDevice *, int pid, int number))                    \
+	FUNCTION(void, usb_wakeup, (USBEndpoint *, unsigned int stream))                           \
+	FUNCTION(void, timer_init_full,                                                            \
+		(void *timer, void *group, int clock, int scale, int attributes,                   \
+			void (*fire)(void *opaque), void *opaque))                                 \
+	FUNCTION(void, timer_mod_ns, (void *timer, int64_t at_ns))                                 \
+	FUNCTION(void, timer_del, (void *timer))
+
 struct qemu_usb {
+	const struct qemu *qemu;
 	const struct front_usb *front;
 	void *state; /* the state of the front */
 	struct bus *(*bus_of)(void *owner);
@@ -155,61 +187,17 @@ struct qemu_usb {
 	const char *names[3];
 	struct type type;
 
-	/* QEMU's functions, and one of its constants, by its names. */
-	void *(*type_register_static)(const struct type *type);
-	void *(*object_class_by_name)(const char *name);
-	void (*usb_desc_attach)(USBDevice *device);
-	void (*usb_desc_init)(USBDevice *device);
-	int (*usb_desc_handle_control)(USBDevice *device, struct packet *packet, int request,
-		int value, int index, int length, uint8_t *data);
-	int (*usb_desc_device)(const void *id, const struct descriptor_device *device, bool os,
-		uint8_t *out, size_t len);
-	int (*usb_desc_config)(const struct descriptor_configuration *configuration, int flags,
-		uint8_t *out, size_t len);
-	void (*usb_packet_init)(struct packet *packet);
-	void (*usb_packet_setup)(struct packet *packet, int pid, USBEndpoint *endpoint,
-		unsigned int stream, uint64_t id, bool short_not_ok, bool interrupt);
-	void (*usb_packet_addbuf)(struct packet *packet, void *bytes, size_t len);
-	void (*usb_packet_cleanup)(struct packet *packet);
-	size_t (*usb_packet_size)(struct packet *packet);
-	void (*usb_packet_copy)(struct packet *packet, void *bytes, size_t len);
-	USBEndpoint *(*usb_ep_get)(USBDevice *device, int pid, int number);
-	void (*usb_wakeup)(USBEndpoint *endpoint, unsigned int stream);
-	void (*timer_init_full)(void *timer, void *group, int clock, int scale, int attributes,
-		void (*fire)(void *opaque), void *opaque);
-	void (*timer_mod_ns)(void *timer, int64_t at_ns);
-	void (*timer_del)(void *timer);
-	int64_t (*qemu_clock_get_ns)(int type);
-	const char *const *vmstate_usb_device; /* it begins with its name */
+	USB_FUNCTIONS(QEMU_FIELD)
+	const char *const *vmstate_usb_device; /* one of QEMU's constants; begins with its name */
 };
 
 /* QEMU passes no context pointer to the functions of a device's class. */
 static struct qemu_usb *usb;
 
-#define FUNCTION(name_) {#name_, offsetof(struct qemu_usb, name_)}
+#define SYMBOL(result_, name_, arguments_) QEMU_SYMBOL(struct qemu_usb, name_),
 
-static const struct qemu_symbol functions[] = {
-	FUNCTION(type_register_static),
-	FUNCTION(object_class_by_name),
-	FUNCTION(usb_desc_attach),
-	FUNCTION(usb_desc_init),
-	FUNCTION(usb_desc_handle_control),
-	FUNCTION(usb_desc_device),
-	FUNCTION(usb_desc_config),
-	FUNCTION(usb_packet_init),
-	FUNCTION(usb_packet_setup),
-	FUNCTION(usb_packet_addbuf),
-	FUNCTION(usb_packet_cleanup),
-	FUNCTION(usb_packet_size),
-	FUNCTION(usb_packet_copy),
-	FUNCTION(usb_ep_get),
-	FUNCTION(usb_wakeup),
-	FUNCTION(timer_init_full),
-	FUNCTION(timer_mod_ns),
-	FUNCTION(timer_del),
-	FUNCTION(qemu_clock_get_ns),
-	FUNCTION(vmstate_usb_device),
-};
+static const struct qemu_symbol symbols[] = {
+	USB_FUNCTIONS(SYMBOL) QEMU_SYMBOL(struct qemu_usb, vmstate_usb_device)};
 
 static USBEndpoint *endpoint_in(const struct qemu_usb *self)
 {
@@ -221,11 +209,6 @@ static USBEndpoint *endpoint_out(const struct qemu_usb *self)
 	return self->usb_ep_get(self->self, TOKEN_OUT, self->front->endpoint_out);
 }
 
-static uint64_t virtual_now_ns(const struct qemu_usb *self)
-{
-	return (uint64_t)self->qemu_clock_get_ns(CLOCK_VIRTUAL);
-}
-
 /* Sets the timer that wakes the host when a packet is ready; until then a read gets a NAK. */
 static void arm(struct qemu_usb *self)
 {
@@ -235,7 +218,7 @@ static void arm(struct qemu_usb *self)
 		self->timer_del(self->timer);
 	else
 		self->timer_mod_ns(
-			self->timer, (int64_t)front_later(ready_ns, virtual_now_ns(self)));
+			self->timer, (int64_t)front_later(ready_ns, qemu_now_ns(self->qemu)));
 }
 
 static void on_time(void *opaque)
@@ -255,7 +238,7 @@ static int take_write(struct qemu_usb *self, struct packet *packet)
 	if (len <= sizeof(self->transfer)) {
 		self->usb_packet_copy(packet, self->transfer, len);
 		ret = self->front->write(self->state, self->bus_of(self->owner),
-			virtual_now_ns(self), self->transfer, len);
+			qemu_now_ns(self->qemu), self->transfer, len);
 	}
 	self->write_waits = ret == -EAGAIN;
 	if (ret == 0)
@@ -272,15 +255,15 @@ static int give_read(struct qemu_usb *self, struct packet *packet)
 
 	if (len > sizeof(self->transfer))
 		len = sizeof(self->transfer);
-	len = self->front->read(
-		self->state, self->bus_of(self->owner), virtual_now_ns(self), self->transfer, len);
+	len = self->front->read(self->state, self->bus_of(self->owner), qemu_now_ns(self->qemu),
+		self->transfer, len);
 	if (len == 0) {
 		arm(self);
 		return -EAGAIN;
 	}
 	self->usb_packet_copy(packet, self->transfer, len);
 	if (self->write_waits)
-		self->timer_mod_ns(self->timer, (int64_t)virtual_now_ns(self));
+		self->timer_mod_ns(self->timer, (int64_t)qemu_now_ns(self->qemu));
 	else
 		arm(self);
 	return 0;
@@ -312,8 +295,8 @@ static int answer(
 	int ret = -EOPNOTSUPP;
 
 	if (usb->front->control)
-		ret = usb->front->control(usb->state, usb->bus_of(usb->owner), virtual_now_ns(usb),
-			&vendor_request, data);
+		ret = usb->front->control(usb->state, usb->bus_of(usb->owner),
+			qemu_now_ns(usb->qemu), &vendor_request, data);
 	if (ret > 0)
 		packet->actual_length = ret;
 	return ret;
@@ -556,8 +539,9 @@ static const char *other_layout(struct qemu_usb *self)
 	return descriptors_work(self) ? NULL : "USB descriptors as known";
 }
 
-struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *front,
-	struct bus *(*bus_of)(void *owner), void *owner, const char **missing)
+struct qemu_usb *qemu_usb_register(const struct qemu *qemu, const char *type,
+	const struct front_usb *front, struct bus *(*bus_of)(void *owner), void *owner,
+	const char **missing)
 {
 	struct qemu_usb *self = calloc(1, sizeof(*self));
 	void *state = calloc(1, front->state_bytes);
@@ -565,10 +549,9 @@ struct qemu_usb *qemu_usb_register(const char *type, const struct front_usb *fro
 
 	*missing = "memory";
 	is_found = self && state &&
-		   qemu_find_symbols(
-			   functions, sizeof(functions) / sizeof(functions[0]), self, missing);
-
+		   qemu_find_symbols(symbols, sizeof(symbols) / sizeof(symbols[0]), self, missing);
 	if (is_found) {
+		self->qemu = qemu;
 		self->front = front;
 		self->state = state;
 		self->bus_of = bus_of;

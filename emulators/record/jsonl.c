@@ -21,11 +21,8 @@ struct text {
 };
 
 struct counts {
-	uint64_t spi;
-	uint64_t cycles;
-	uint64_t serprog;
+	uint64_t of[EVENT_GAVE_UP + 1]; /* by enum event_kind */
 	uint64_t violations;
-	uint64_t faults;
 };
 
 static inline void put_bytes(struct text *text, const char *bytes, size_t len)
@@ -164,15 +161,6 @@ static void write_start(struct text *text, const struct run_facts *facts)
 	end_line(text);
 }
 
-static void write_moment(struct text *text, const struct event *event, const char *name)
-{
-	put_name_or_null(text, "ev", name);
-	put_number(text, "t_ns", event->read_ns);
-	if (event->kind == EVENT_BARRIER)
-		put_number(text, "released_ns", event->reply_ns);
-	end_line(text);
-}
-
 /* @previous_ns is the time of the previous reply, 0 if this connection had none. */
 static void put_times(struct text *text, const struct event *event, uint64_t previous_ns)
 {
@@ -186,14 +174,12 @@ static void put_times(struct text *text, const struct event *event, uint64_t pre
 		text, "gap_ns", previous_ns > 0, (int64_t)(event->read_ns - previous_ns));
 }
 
-static void write_serprog(struct text *text, const struct event *event, uint64_t previous_ns)
+static void put_serprog(struct text *text, const struct event *event, uint64_t previous_ns)
 {
-	put_name_or_null(text, "ev", "serprog");
 	put_octet(text, "op", event->op);
 	put_name_or_null(text, "name", event->name);
 	put_times(text, event, previous_ns);
 	put_bool(text, "ack", event->ack);
-	end_line(text);
 }
 
 /* Puts the busy time, the broken rule if any, and the margin of a settled wait with its grade. */
@@ -206,11 +192,10 @@ static void put_verdict(struct text *text, const struct chip_facts *chip)
 	put_name_or_null(text, "grade", chip->owed ? grade_name(chip->grade) : NULL);
 }
 
-static void write_spi(struct text *text, const struct event *event, uint64_t previous_ns)
+static void put_spi(struct text *text, const struct event *event, uint64_t previous_ns)
 {
 	const struct chip_facts *chip = &event->chip;
 
-	put_name_or_null(text, "ev", "spi");
 	put_octet(text, "op", chip->opcode);
 	put_name_or_null(text, "name", chip->name);
 	put_number_or_null(text, "addr", chip->has_address, chip->address);
@@ -220,15 +205,13 @@ static void write_spi(struct text *text, const struct event *event, uint64_t pre
 	put_number(text, "wire_ns", event->wire_ns);
 	put_octet(text, "sr", chip->status);
 	put_verdict(text, chip);
-	end_line(text);
 }
 
-static void write_cycle(struct text *text, const struct event *event, uint64_t previous_ns)
+static void put_cycle(struct text *text, const struct event *event, uint64_t previous_ns)
 {
 	const struct chip_facts *chip = &event->chip;
 	bool is_read = event->read_len > 0;
 
-	put_name_or_null(text, "ev", "cycle");
 	put_octet_or_null(text, "op", !is_read, chip->opcode);
 	put_name_or_null(text, "name", chip->name);
 	put_number(text, "addr", chip->address);
@@ -239,7 +222,6 @@ static void write_cycle(struct text *text, const struct event *event, uint64_t p
 	put_number(text, "wire_ns", event->wire_ns);
 	put_octet_or_null(text, "value", is_read, chip->status);
 	put_verdict(text, chip);
-	end_line(text);
 }
 
 static void write_busy(struct text *text, const struct chip_facts *chip)
@@ -255,19 +237,6 @@ static void write_busy(struct text *text, const struct chip_facts *chip)
 	end_line(text);
 }
 
-/* Writes a requested fault that happened. */
-static void write_fault(struct text *text, uint64_t at_ns, const char *kind, const char *at,
-	uint64_t nth, uint64_t held_ns)
-{
-	put_name_or_null(text, "ev", "fault");
-	put_number(text, "t_ns", at_ns);
-	put_name_or_null(text, "kind", kind);
-	put_name_or_null(text, "at", at);
-	put_number(text, "nth", nth);
-	put_number_or_null(text, "held_ns", held_ns != UINT64_MAX, held_ns);
-	end_line(text);
-}
-
 static void write_power_cut(struct text *text, const struct chip_facts *chip)
 {
 	put_name_or_null(text, "ev", "power_cut");
@@ -275,87 +244,97 @@ static void write_power_cut(struct text *text, const struct chip_facts *chip)
 	end_line(text);
 }
 
-static void write_starts(struct text *text, const struct event *event)
-{
-	put_name_or_null(text, "ev", "starts");
-	put_number(text, "t_ns", event->read_ns);
-	put_name_or_null(text, "state", event->name);
-	end_line(text);
-}
-
-static void write_gave_up(struct text *text, const struct event *event)
-{
-	put_name_or_null(text, "ev", "gave_up");
-	put_number(text, "t_ns", event->read_ns);
-	put_name_or_null(text, "bound", event->name);
-	put_number(text, "count", event->bound);
-	end_line(text);
-}
-
 static void write_end(struct text *text, const struct run_end *end, const struct counts *counts)
 {
 	put_name_or_null(text, "ev", "end");
 	put_number(text, "t_ns", end->end_ns);
-	put_number(text, "spi_transactions", counts->spi);
-	put_number(text, "cycle_transactions", counts->cycles);
-	put_number(text, "serprog_requests", counts->serprog);
+	put_number(text, "spi_transactions", counts->of[EVENT_SPI]);
+	put_number(text, "cycle_transactions", counts->of[EVENT_CYCLE]);
+	put_number(text, "serprog_requests", counts->of[EVENT_SERPROG]);
 	put_number(text, "violations", counts->violations);
-	put_number(text, "faults", counts->faults);
+	put_number(text, "faults", counts->of[EVENT_FAULT]);
 	put_bool(text, "clean", end->clean);
 	end_line(text);
 }
 
+/* Puts the time of an event that is no request, and what else it has. */
+static void put_moment(struct text *text, const struct event *event)
+{
+	put_number(text, "t_ns", event->read_ns);
+	switch (event->kind) {
+	case EVENT_BARRIER:
+		put_number(text, "released_ns", event->reply_ns);
+		break;
+	case EVENT_FAULT:
+		put_name_or_null(text, "kind", event->name);
+		put_name_or_null(text, "at", event->fault_at);
+		put_number(text, "nth", event->fault_nth);
+		put_number_or_null(text, "held_ns", event->fault_ns != UINT64_MAX, event->fault_ns);
+		break;
+	case EVENT_STARTS:
+		put_name_or_null(text, "state", event->name);
+		break;
+	case EVENT_GAVE_UP:
+		put_name_or_null(text, "bound", event->name);
+		put_number(text, "count", event->bound);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Writes the event without the lines that its chip adds. */
 static void write_event(
 	struct text *text, const struct event *event, uint64_t previous_ns, struct counts *counts)
 {
-	if (event->chip.lost_power)
-		write_power_cut(text, &event->chip);
-	switch (event->kind) {
-	case EVENT_ACCEPT:
-		write_moment(text, event, "accept");
-		break;
-	case EVENT_BARRIER:
-		write_moment(text, event, "barrier");
-		break;
-	case EVENT_DISCONNECT:
-		write_moment(text, event, "disconnect");
-		break;
-	case EVENT_REFUSED:
-		write_moment(text, event, "refused");
-		break;
-	case EVENT_FAULT:
-		counts->faults++;
-		write_fault(text, event->read_ns, event->name, event->fault_at, event->fault_nth,
-			event->fault_ns);
-		break;
-	case EVENT_STARTS:
-		write_starts(text, event);
-		break;
-	case EVENT_GAVE_UP:
-		write_gave_up(text, event);
-		break;
-	case EVENT_SERPROG:
-		counts->serprog++;
-		write_serprog(text, event, previous_ns);
-		break;
-	case EVENT_SPI:
-		counts->spi++;
-		write_spi(text, event, previous_ns);
-		break;
-	case EVENT_CYCLE:
-		counts->cycles++;
-		write_cycle(text, event, previous_ns);
-		break;
-	}
-	counts->violations += event->chip.rule != CHIP_RULE_NONE;
-	if (event->chip.work != CHIP_WORK_NONE)
-		write_busy(text, &event->chip);
-	if (event->chip.stuck_nth > 0) {
-		counts->faults++;
-		/* The part has this fault, not the link: its work begins and never ends. */
-		write_fault(text, event->chip.busy_until_ns - event->chip.work_ns, "stuck-wip",
-			"busy", event->chip.stuck_nth, UINT64_MAX);
-	}
+	static const char *const names[] = {
+		[EVENT_ACCEPT] = "accept",
+		[EVENT_BARRIER] = "barrier",
+		[EVENT_SERPROG] = "serprog",
+		[EVENT_SPI] = "spi",
+		[EVENT_CYCLE] = "cycle",
+		[EVENT_DISCONNECT] = "disconnect",
+		[EVENT_REFUSED] = "refused",
+		[EVENT_STARTS] = "starts",
+		[EVENT_FAULT] = "fault",
+		[EVENT_GAVE_UP] = "gave_up",
+	};
+
+	counts->of[event->kind]++;
+	put_name_or_null(text, "ev", names[event->kind]);
+	if (event->kind == EVENT_SERPROG)
+		put_serprog(text, event, previous_ns);
+	else if (event->kind == EVENT_SPI)
+		put_spi(text, event, previous_ns);
+	else if (event->kind == EVENT_CYCLE)
+		put_cycle(text, event, previous_ns);
+	else
+		put_moment(text, event);
+	end_line(text);
+}
+
+static void write_lines(
+	struct text *text, const struct event *event, uint64_t previous_ns, struct counts *counts)
+{
+	const struct chip_facts *chip = &event->chip;
+	/* The part has this fault, not the link: its work begins and never ends. */
+	const struct event stuck = {
+		.kind = EVENT_FAULT,
+		.read_ns = chip->busy_until_ns - chip->work_ns,
+		.name = "stuck-wip",
+		.fault_at = "busy",
+		.fault_nth = chip->stuck_nth,
+		.fault_ns = UINT64_MAX,
+	};
+
+	if (chip->lost_power)
+		write_power_cut(text, chip);
+	write_event(text, event, previous_ns, counts);
+	counts->violations += chip->rule != CHIP_RULE_NONE;
+	if (chip->work != CHIP_WORK_NONE)
+		write_busy(text, chip);
+	if (chip->stuck_nth > 0)
+		write_event(text, &stuck, 0, counts);
 }
 
 /*
@@ -392,7 +371,7 @@ int jsonl_write(FILE *out, const struct run_facts *facts, const struct events *e
 	for (size_t i = 0; i < events->count; i++) {
 		const struct event *event = events_at(events, i);
 
-		write_event(&text, event, previous_ns, &counts);
+		write_lines(&text, event, previous_ns, &counts);
 		previous_ns = previous_reply_ns(event, previous_ns);
 	}
 	write_end(&text, end, &counts);

@@ -14,17 +14,9 @@
 
 #include "listener.h"
 #include "serprog/counter.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #define STEP_READINGS 1000
-
-static uint64_t read_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 uint64_t clock_source_read_ns(enum clock_source source)
 {
@@ -34,7 +26,7 @@ uint64_t clock_source_read_ns(enum clock_source source)
 #else
 	assert(source != CLOCK_SOURCE_COUNTER);
 #endif
-	return read_monotonic_ns();
+	return monotonic_ns();
 }
 
 static uint64_t read_now_ns(const struct clock *clock)
@@ -108,10 +100,7 @@ static bool sleep_ns(const struct clock *clock, uint64_t ns)
 		{.fd = clock->stop_fd, .events = POLLIN},
 		{.fd = clock->peer_fd, .events = POLLRDHUP},
 	};
-	const struct timespec timeout = {
-		.tv_sec = (time_t)(ns / NS_PER_S),
-		.tv_nsec = (long)(ns % NS_PER_S),
-	};
+	const struct timespec timeout = timespec_of(ns);
 
 	return ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL) > 0;
 }

@@ -19,34 +19,10 @@ struct format {
 	enum body body;
 };
 
+#define FORMAT(value_, name_, bytes_, body_) {#name_, bytes_, BODY_##body_},
+
 /* Has all opcodes, so that a device can skip a whole request that it does not offer. */
-static const struct format formats[SERPROG_OP_COUNT] = {
-	[SERPROG_NOP] = {"NOP", 0, BODY_NONE},
-	[SERPROG_Q_IFACE] = {"Q_IFACE", 0, BODY_NONE},
-	[SERPROG_Q_CMDMAP] = {"Q_CMDMAP", 0, BODY_NONE},
-	[SERPROG_Q_PGMNAME] = {"Q_PGMNAME", 0, BODY_NONE},
-	[SERPROG_Q_SERBUF] = {"Q_SERBUF", 0, BODY_NONE},
-	[SERPROG_Q_BUSTYPE] = {"Q_BUSTYPE", 0, BODY_NONE},
-	[SERPROG_Q_CHIPSIZE] = {"Q_CHIPSIZE", 0, BODY_NONE},
-	[SERPROG_Q_OPBUF] = {"Q_OPBUF", 0, BODY_NONE},
-	[SERPROG_Q_WRNMAXLEN] = {"Q_WRNMAXLEN", 0, BODY_NONE},
-	[SERPROG_R_BYTE] = {"R_BYTE", 3, BODY_READ},
-	[SERPROG_R_NBYTES] = {"R_NBYTES", 6, BODY_READN},
-	[SERPROG_O_INIT] = {"O_INIT", 0, BODY_NONE},
-	[SERPROG_O_WRITEB] = {"O_WRITEB", 4, BODY_WRITE},
-	[SERPROG_O_WRITEN] = {"O_WRITEN", 6, BODY_WRITEN},
-	[SERPROG_O_DELAY] = {"O_DELAY", 4, BODY_VALUE},
-	[SERPROG_O_EXEC] = {"O_EXEC", 0, BODY_NONE},
-	[SERPROG_SYNCNOP] = {"SYNCNOP", 0, BODY_NONE},
-	[SERPROG_Q_RDNMAXLEN] = {"Q_RDNMAXLEN", 0, BODY_NONE},
-	[SERPROG_S_BUSTYPE] = {"S_BUSTYPE", 1, BODY_VALUE},
-	[SERPROG_O_SPIOP] = {"O_SPIOP", 6, BODY_SPIOP},
-	[SERPROG_S_SPI_FREQ] = {"S_SPI_FREQ", 4, BODY_VALUE},
-	[SERPROG_S_PIN_STATE] = {"S_PIN_STATE", 1, BODY_VALUE},
-	[SERPROG_S_SPI_CS] = {"S_SPI_CS", 1, BODY_VALUE},
-	[SERPROG_S_SPI_MODE] = {"S_SPI_MODE", 1, BODY_VALUE},
-	[SERPROG_S_CS_MODE] = {"S_CS_MODE", 1, BODY_VALUE},
-};
+static const struct format formats[SERPROG_OP_COUNT] = {SERPROG_OPS(FORMAT)};
 
 #define HEAD_BYTES_MAX 7 /* the opcode and its arguments */
 
@@ -109,20 +85,20 @@ static void refuse(const struct format *format, struct serprog_request *request)
 	request->skip_bytes = has_data(format) ? request->write_len : 0;
 }
 
-enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
-	const struct serprog_limits *limits, struct serprog_request *request)
+bool serprog_parse(const uint8_t *bytes, size_t len, const struct serprog_limits *limits,
+	struct serprog_request *request)
 {
 	struct serprog_request parsed = {.bytes = bytes, .size_bytes = 1};
 	const struct format *format;
 
 	if (len == 0)
-		return SERPROG_PARSE_MORE;
+		return false;
 	format = format_find(bytes[0]);
 	parsed.op = bytes[0];
 	if (format) {
 		parsed.size_bytes += format->argument_bytes;
 		if (len < parsed.size_bytes)
-			return SERPROG_PARSE_MORE;
+			return false;
 		parse_arguments(bytes + 1, format, &parsed);
 		if (parsed.write_len > limits->write_len_max ||
 			parsed.read_len > limits->read_len_max) {
@@ -133,9 +109,9 @@ enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
 		}
 	}
 	if (len < parsed.size_bytes)
-		return SERPROG_PARSE_MORE;
+		return false;
 	*request = parsed;
-	return SERPROG_PARSE_DONE;
+	return true;
 }
 
 size_t serprog_request_bytes_max(const struct serprog_limits *limits)
@@ -150,25 +126,10 @@ const char *serprog_name(uint8_t op)
 	return format ? format->name : "UNKNOWN";
 }
 
-static size_t put_number(uint8_t *out, uint32_t value, size_t len)
+size_t serprog_put_number(uint8_t *out, uint32_t value, size_t len)
 {
+	assert(value >> 8 * (len - 1) <= UINT8_MAX);
 	for (size_t i = 0; i < len; i++)
 		out[i] = (uint8_t)(value >> 8 * i);
 	return len;
-}
-
-size_t serprog_put_u16(uint8_t *out, uint16_t value)
-{
-	return put_number(out, value, 2);
-}
-
-size_t serprog_put_u24(uint8_t *out, uint32_t value)
-{
-	assert(value < 1u << 24);
-	return put_number(out, value, 3);
-}
-
-size_t serprog_put_u32(uint8_t *out, uint32_t value)
-{
-	return put_number(out, value, 4);
 }

@@ -20,33 +20,36 @@
 #define SERPROG_CMDMAP_BYTES 32
 #define SERPROG_PGMNAME_BYTES 16
 
-enum serprog_op {
-	SERPROG_NOP = 0x00,
-	SERPROG_Q_IFACE = 0x01,
-	SERPROG_Q_CMDMAP = 0x02,
-	SERPROG_Q_PGMNAME = 0x03,
-	SERPROG_Q_SERBUF = 0x04,
-	SERPROG_Q_BUSTYPE = 0x05,
-	SERPROG_Q_CHIPSIZE = 0x06,
-	SERPROG_Q_OPBUF = 0x07,
-	SERPROG_Q_WRNMAXLEN = 0x08,
-	SERPROG_R_BYTE = 0x09,
-	SERPROG_R_NBYTES = 0x0A,
-	SERPROG_O_INIT = 0x0B,
-	SERPROG_O_WRITEB = 0x0C,
-	SERPROG_O_WRITEN = 0x0D,
-	SERPROG_O_DELAY = 0x0E,
-	SERPROG_O_EXEC = 0x0F,
-	SERPROG_SYNCNOP = 0x10,
-	SERPROG_Q_RDNMAXLEN = 0x11,
-	SERPROG_S_BUSTYPE = 0x12,
-	SERPROG_O_SPIOP = 0x13,
-	SERPROG_S_SPI_FREQ = 0x14,
-	SERPROG_S_PIN_STATE = 0x15,
-	SERPROG_S_SPI_CS = 0x16,
-	SERPROG_S_SPI_MODE = 0x17,
-	SERPROG_S_CS_MODE = 0x18,
-};
+/* All opcodes, each with its name, the bytes of its arguments and their form (codec.c). */
+#define SERPROG_OPS(OP)                                                                            \
+	OP(0x00, NOP, 0, NONE)                                                                     \
+	OP(0x01, Q_IFACE, 0, NONE)                                                                 \
+	OP(0x02, Q_CMDMAP, 0, NONE)                                                                \
+	OP(0x03, Q_PGMNAME, 0, NONE)                                                               \
+	OP(0x04, Q_SERBUF, 0, NONE)                                                                \
+	OP(0x05, Q_BUSTYPE, 0, NONE)                                                               \
+	OP(0x06, Q_CHIPSIZE, 0, NONE)                                                              \
+	OP(0x07, Q_OPBUF, 0, NONE)                                                                 \
+	OP(0x08, Q_WRNMAXLEN, 0, NONE)                                                             \
+	OP(0x09, R_BYTE, 3, READ)                                                                  \
+	OP(0x0A, R_NBYTES, 6, READN)                                                               \
+	OP(0x0B, O_INIT, 0, NONE)                                                                  \
+	OP(0x0C, O_WRITEB, 4, WRITE)                                                               \
+	OP(0x0D, O_WRITEN, 6, WRITEN)                                                              \
+	OP(0x0E, O_DELAY, 4, VALUE)                                                                \
+	OP(0x0F, O_EXEC, 0, NONE)                                                                  \
+	OP(0x10, SYNCNOP, 0, NONE)                                                                 \
+	OP(0x11, Q_RDNMAXLEN, 0, NONE)                                                             \
+	OP(0x12, S_BUSTYPE, 1, VALUE)                                                              \
+	OP(0x13, O_SPIOP, 6, SPIOP)                                                                \
+	OP(0x14, S_SPI_FREQ, 4, VALUE)                                                             \
+	OP(0x15, S_PIN_STATE, 1, VALUE)                                                            \
+	OP(0x16, S_SPI_CS, 1, VALUE)                                                               \
+	OP(0x17, S_SPI_MODE, 1, VALUE)                                                             \
+	OP(0x18, S_CS_MODE, 1, VALUE)
+
+#define SERPROG_OP(value_, name_, bytes_, body_) SERPROG_##name_ = (value_),
+enum serprog_op { SERPROG_OPS(SERPROG_OP) };
 
 #define SERPROG_OP_COUNT (SERPROG_S_CS_MODE + 1)
 
@@ -69,14 +72,12 @@ struct serprog_request {
 	uint32_t skip_bytes;  /* the number of bytes after it that must be dropped */
 };
 
-enum serprog_parse {
-	SERPROG_PARSE_MORE, /* the buffer ends before the request does */
-	SERPROG_PARSE_DONE,
-};
-
-/* Parses the request at the head of @bytes. @request is written only if it is complete. */
-enum serprog_parse serprog_parse(const uint8_t *bytes, size_t len,
-	const struct serprog_limits *limits, struct serprog_request *request);
+/*
+ * Parses the request at the head of @bytes. Returns false, with @request unchanged, if the bytes
+ * end before the request does.
+ */
+bool serprog_parse(const uint8_t *bytes, size_t len, const struct serprog_limits *limits,
+	struct serprog_request *request);
 
 /* Returns the size of the longest request within these limits. */
 size_t serprog_request_bytes_max(const struct serprog_limits *limits);
@@ -84,9 +85,7 @@ size_t serprog_request_bytes_max(const struct serprog_limits *limits);
 /* Returns the opcode's name, or "UNKNOWN" if the protocol does not define it. */
 const char *serprog_name(uint8_t op);
 
-/* Writes @value in little endian. Returns the number of bytes written. */
-size_t serprog_put_u16(uint8_t *out, uint16_t value);
-size_t serprog_put_u24(uint8_t *out, uint32_t value);
-size_t serprog_put_u32(uint8_t *out, uint32_t value);
+/* Writes @value in little endian, in @len bytes. Returns @len. */
+size_t serprog_put_number(uint8_t *out, uint32_t value, size_t len);
 
 #endif

@@ -32,8 +32,8 @@ static bool next_operation(
 {
 	static const struct serprog_limits limits = {.write_len_max = OPERATIONS_WRITE_LEN_MAX};
 
-	if (serprog_parse(operations->bytes + *offset, operations->len - *offset, &limits,
-		    request) == SERPROG_PARSE_MORE)
+	if (!serprog_parse(
+		    operations->bytes + *offset, operations->len - *offset, &limits, request))
 		return false;
 	*offset += request->size_bytes;
 	return true;

@@ -176,7 +176,7 @@ static size_t set_spi_clock(struct device *device, uint32_t hz, uint8_t *out)
 	if (hz == 0)
 		return REFUSED;
 	device->spi_clock_hz = hz < hz_max ? hz : hz_max;
-	return serprog_put_u32(out, device->spi_clock_hz);
+	return serprog_put_number(out, device->spi_clock_hz, 4);
 }
 
 /* Puts the bytes that follow the ACK into @out. Returns their number. */
@@ -184,15 +184,14 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 {
 	switch (op) {
 	case SERPROG_Q_IFACE:
-		return serprog_put_u16(out, SERPROG_VERSION);
+		return serprog_put_number(out, SERPROG_VERSION, 2);
 	case SERPROG_Q_CMDMAP:
 		return put_cmdmap(device, out);
 	case SERPROG_Q_PGMNAME:
 		return put_name(out);
 	case SERPROG_Q_SERBUF:
-		return serprog_put_u16(
-			out, (uint16_t)value_or(device->options.link.serial_buffer_bytes,
-				     SERIAL_BUFFER_BYTES));
+		return serprog_put_number(out,
+			value_or(device->options.link.serial_buffer_bytes, SERIAL_BUFFER_BYTES), 2);
 	case SERPROG_Q_BUSTYPE:
 		*out = device_bus(device->chip->part);
 		return 1;
@@ -200,11 +199,11 @@ static size_t answer_query(const struct device *device, uint8_t op, uint8_t *out
 		*out = chip_size(device->chip->part);
 		return 1;
 	case SERPROG_Q_OPBUF:
-		return serprog_put_u16(out, (uint16_t)device->operations.size_bytes);
+		return serprog_put_number(out, (uint32_t)device->operations.size_bytes, 2);
 	case SERPROG_Q_WRNMAXLEN:
-		return serprog_put_u24(out, device->limits.write_len_max);
+		return serprog_put_number(out, device->limits.write_len_max, 3);
 	case SERPROG_Q_RDNMAXLEN:
-		return serprog_put_u24(out, device->limits.read_len_max);
+		return serprog_put_number(out, device->limits.read_len_max, 3);
 	default:
 		return 0;
 	}
@@ -419,7 +418,7 @@ size_t device_answer(struct device *device, const struct serprog_request *reques
 	case SERPROG_R_NBYTES:
 		return answer_read(device, request, start_ns, reply, event);
 	case SERPROG_SYNCNOP: /* the one reply that begins with a NAK */
-		serprog_put_u16(reply, SERPROG_ACK << 8 | SERPROG_NAK);
+		serprog_put_number(reply, SERPROG_ACK << 8 | SERPROG_NAK, 2);
 		event->ack = true;
 		return 2;
 	default:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,11 +19,6 @@
  * so the wall clock is compared with CLOCK_MONOTONIC after each read.
  */
 
-static int64_t to_ns(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * (int64_t)NS_PER_S + time->tv_nsec;
-}
-
 bool arrival_enable(int fd)
 {
 	int on = 1;
@@ -38,18 +33,18 @@ bool arrival_enable(int fd)
  */
 static void convert(const struct timespec *stamp, struct arrival *arrival)
 {
-	int64_t before_ns = (int64_t)clock_source_read_ns(CLOCK_SOURCE_MONOTONIC);
+	uint64_t before_ns = monotonic_ns();
 	struct timespec wall;
-	int64_t after_ns;
-	int64_t age_ns;
+	uint64_t after_ns;
+	uint64_t age_ns;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
-	after_ns = (int64_t)clock_source_read_ns(CLOCK_SOURCE_MONOTONIC);
-	age_ns = to_ns(&wall) - to_ns(stamp);
-	if (age_ns < 0 || age_ns > before_ns)
+	after_ns = monotonic_ns();
+	age_ns = timespec_ns(&wall) - timespec_ns(stamp);
+	if (age_ns > before_ns) /* or negative */
 		return;
-	arrival->since_ns = (uint64_t)(before_ns - age_ns);
-	arrival->until_ns = (uint64_t)(after_ns - age_ns);
+	arrival->since_ns = before_ns - age_ns;
+	arrival->until_ns = after_ns - age_ns;
 }
 
 static void take_stamp(struct msghdr *message, struct arrival *arrival)
@@ -385,8 +380,8 @@ static enum link_status read_more(struct link *link)
 bool link_peek(const struct link *link, struct serprog_request *request)
 {
 	return link->skip_bytes == 0 && link->head < link->tail &&
-	       serprog_parse(link->buffer + link->head, link->tail - link->head, link->limits,
-		       request) == SERPROG_PARSE_DONE;
+	       serprog_parse(
+		       link->buffer + link->head, link->tail - link->head, link->limits, request);
 }
 
 static bool parse_next(struct link *link, struct serprog_request *request)

@@ -35,7 +35,6 @@ struct run {
 	struct server server;
 	struct run_facts facts;
 	struct listener listener;
-	struct faults faults;
 	struct outfile events_file;
 	struct outfile image_file;
 	struct outfile sparse_file;
@@ -247,12 +246,12 @@ static void fill_facts(struct run *run)
 	run->facts.clock_name = clock_source_name(options->clock_source);
 	run->facts.clock_step_ns = run->clock.step_ns;
 	run->facts.link = options->link_words;
-	run->facts.faults = run->faults.count > 0 ? run->faults.text : NULL;
+	run->facts.faults = options->faults.count > 0 ? options->faults.text : NULL;
 	/*
 	 * If a link or a fault delays the device, bytes can wait in the socket for longer than a
 	 * wake-up takes. The bound then holds for some requests, and only the link knows which.
 	 */
-	if (!link_model_takes_time(&options->device.link) && !faults_hold(&run->faults)) {
+	if (!link_model_takes_time(&options->device.link) && !faults_hold(&options->faults)) {
 		/* The kernel does not stamp bytes by the CPU's counter, so the bound is used. */
 		run->server.wake_suffices =
 			run->facts.wake_measured && options->clock_source == CLOCK_SOURCE_COUNTER;
@@ -311,15 +310,14 @@ static void power_up(struct run *run)
 
 static int serve(struct run *run)
 {
-	const struct options *options = run->options;
+	struct options *options = run->options;
 	int ret;
 
-	run->faults = options->faults;
 	device_init(&run->device, &run->chip, &run->clock, &run->events, &options->device);
 	run->server.device = &run->device;
 	run->server.clock = &run->clock;
 	run->server.events = &run->events;
-	run->server.faults = &run->faults;
+	run->server.faults = &options->faults;
 	run->server.refuses = options->refuses;
 	run->server.start_state = options->start_state;
 	run->server.records_max = options->records_max;

@@ -146,8 +146,8 @@ static size_t put_operation(
 	uint8_t *request, const uint8_t *command, size_t command_len, size_t reply_len)
 {
 	request[0] = SERPROG_O_SPIOP;
-	serprog_put_u24(request + 1, (uint32_t)command_len);
-	serprog_put_u24(request + 4, (uint32_t)reply_len);
+	serprog_put_number(request + 1, (uint32_t)command_len, 3);
+	serprog_put_number(request + 4, (uint32_t)reply_len, 3);
 	memcpy(request + SPIOP_HEADER_BYTES, command, command_len);
 	return SPIOP_HEADER_BYTES + command_len;
 }

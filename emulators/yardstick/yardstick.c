@@ -8,24 +8,14 @@
  * a short sleep.
  */
 #include "floor.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #include <errno.h>
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 void default_delay(unsigned int microseconds)
 {
-	const uint64_t end_ns = now_ns() + microseconds * NS_PER_US * SLEEP_PERCENT / 100;
-	const struct timespec end = {
-		.tv_sec = (time_t)(end_ns / NS_PER_S), .tv_nsec = (long)(end_ns % NS_PER_S)};
+	const struct timespec end =
+		timespec_of(monotonic_ns() + microseconds * NS_PER_US * SLEEP_PERCENT / 100);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
 		;

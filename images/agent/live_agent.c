@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cell.h"
 #include "channel.h"
@@ -19,6 +18,7 @@
 #include "guest.h"
 #include "hypercall.h"
 #include "process.h"
+#include "shared/timespec.h"
 
 #define PORT_KEY "rig.host_port="
 #define DRIVER "/driver.ko"
@@ -31,10 +31,7 @@
 
 uint64_t hypercall_virtual_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return monotonic_ns();
 }
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "process.h"
 #include "hypercall.h"
+#include "shared/timespec.h"
 #include "tsc.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AGENT_PRIORITY 40     /* below the emulator's 50, so that the agent never delays it */
@@ -48,7 +48,7 @@ void process_become_ordinary(unsigned int core)
 
 void process_sleep_ms(unsigned int ms)
 {
-	struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
+	const struct timespec time = timespec_of(ms * NS_PER_MS);
 
 	nanosleep(&time, NULL);
 }
@@ -166,7 +166,7 @@ static bool poll_until(struct pollfd *set, nfds_t count, uint64_t deadline_ns)
 {
 	uint64_t now_ns = hypercall_virtual_ns();
 	uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-	struct timespec left = {(time_t)(left_ns / NS_PER_S), (long)(left_ns % NS_PER_S)};
+	const struct timespec left = timespec_of(left_ns);
 
 	return ppoll(set, count, &left, NULL) > 0;
 }

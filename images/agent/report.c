@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../latency/readings.h"
 #include "shared/json_line.h"
+#include "shared/timespec.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define KERNEL_LOG_LEVEL_WARNING 4
@@ -75,19 +75,17 @@ struct reading {
 static struct reading read_clocks(void)
 {
 	struct reading reading;
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now); /* the first call loads the code into memory */
+	(void)monotonic_ns(); /* the first call loads the code into memory */
 	reading.before_ns = hypercall_virtual_ns();
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	reading.monotonic_ns = monotonic_ns();
 	reading.after_ns = hypercall_virtual_ns();
-	reading.monotonic_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 	return reading;
 }
 
 void report_clock_rate(struct report *report, uint64_t sleep_ns)
 {
-	struct timespec pause = {(time_t)(sleep_ns / NS_PER_S), (long)(sleep_ns % NS_PER_S)};
+	const struct timespec pause = timespec_of(sleep_ns);
 	int64_t interrupts = ticks_now(0);
 	struct reading begin = read_clocks();
 	struct json_line line;

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hazards.h"
+#include "shared/timespec.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#define NS_PER_S 1000000000u
 
 /* Runs in a process with the agent's priority, so that the subject cannot delay the signals. */
 static void __attribute__((noreturn)) stop_and_go(
 	pid_t subject, unsigned int hz, volatile uint64_t *count)
 {
-	const struct timespec half = {0, NS_PER_S / 2 / hz};
+	const struct timespec half = timespec_of(NS_PER_S / 2 / hz);
 
 	for (;;) {
 		nanosleep(&half, NULL);

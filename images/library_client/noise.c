@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define _GNU_SOURCE /* CPU_XOR(), sched_setaffinity() */
 #include "options.h"
-#include "shared/units.h"
+#include "shared/timespec.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -10,11 +10,6 @@
 /* A thread computes a tenth of the time. More would leave QEMU no idle time to skip. */
 #define COMPUTE_NS NS_PER_MS
 #define SLEEP_NS (9 * NS_PER_MS)
-
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-}
 
 /* Counts the timer's signals; the timer's value points to the noise. */
 static void count_signal(int number, siginfo_t *info, void *context)
@@ -53,14 +48,10 @@ static int start_signals(struct noise *noise)
 
 static void compute(uint64_t ns)
 {
-	struct timespec begin, now;
+	const uint64_t begin_ns = monotonic_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	do {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((uint64_t)(now.tv_sec - begin.tv_sec) * NS_PER_S + (uint64_t)now.tv_nsec -
-			 (uint64_t)begin.tv_nsec <
-		 ns);
+	while (monotonic_ns() - begin_ns < ns)
+		;
 }
 
 /*

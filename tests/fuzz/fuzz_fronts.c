@@ -153,7 +153,7 @@ static void access_once(struct bench *bench, struct fuzz_input *input)
 	if (window->index_region)
 		access.index = INDEX_OF_BRIDGE | (choice & 0x40);
 	if (choice & 1)
-		window->write(&bench->bus, &access, value_of(input, access.size_bytes));
+		front_write(window, &bench->bus, &access, value_of(input, access.size_bytes));
 	else
 		FUZZ_CHECK(window->read(&bench->bus, &access) >> 8 * access.size_bytes == 0);
 }

@@ -77,8 +77,7 @@ static void check_request(const struct bench *bench, const uint8_t *bytes, size_
 	FUZZ_CHECK(request->size_bytes <= len);
 	FUZZ_CHECK(request->size_bytes <= serprog_request_bytes_max(&bench->limits));
 	FUZZ_CHECK(request->size_bytes + request->skip_bytes == protocol_bytes(bytes));
-	FUZZ_CHECK(serprog_parse(bytes, request->size_bytes - 1, &bench->limits, &unused) ==
-		   SERPROG_PARSE_MORE);
+	FUZZ_CHECK(!serprog_parse(bytes, request->size_bytes - 1, &bench->limits, &unused));
 	if (request->oversized)
 		FUZZ_CHECK(request->data == NULL || request->op == SERPROG_O_WRITEB);
 	else if (request->data)
@@ -133,7 +132,7 @@ static void run(struct bench *bench, const uint8_t *bytes, size_t len)
 {
 	struct serprog_request request;
 
-	while (serprog_parse(bytes, len, &bench->limits, &request) == SERPROG_PARSE_DONE) {
+	while (serprog_parse(bytes, len, &bench->limits, &request)) {
 		size_t taken;
 
 		check_request(bench, bytes, len, &request);

@@ -76,7 +76,7 @@ def test_change_applies_to_each_of_its_files(mistake: Mistake) -> None:
 
 def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
     """The rule `stuck` has none, because no wait of a client causes it."""
-    model = (CHECKOUT / "emulators/model/chip.c").read_text(encoding="utf-8")
+    model = (CHECKOUT / "emulators/model/chip.h").read_text(encoding="utf-8")
     page = (CHECKOUT / "rig/docs/explanation/chip-model.md").read_text(encoding="utf-8")
     rows = re.findall(r"^- (`.+?): .*\((.*)\)$", page.split("## The rules")[1], re.MULTILINE)
     builds = {
@@ -84,7 +84,7 @@ def test_page_names_known_bad_builds_for_each_rule_of_the_chip_model() -> None:
         for rules, names in rows
         for rule in re.findall(r"`([^`]+)`", rules)
     }
-    assert set(builds) == set(re.findall(r'\[CHIP_RULE_\w+\] = "(\w+)"', model))
+    assert set(builds) == set(re.findall(r'RULE\(\w+, "(\w+)"\)', model))
     assert [rule for rule, names in builds.items() if not names] == ["stuck"]
     assert not {name for names in builds.values() for name in names} - set(MISTAKES)
 

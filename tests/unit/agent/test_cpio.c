@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "../temporary_folder.h"
 #include "guest.h"
 
@@ -69,7 +70,7 @@ static void assert_file(const char *path, const char *content, mode_t mode)
 	close(file);
 }
 
-static void folders_files_and_links_are_unpacked(struct bench *bench)
+TEST_ON(bench, folders_files_and_links_are_unpacked)
 {
 	char target[16] = "";
 
@@ -83,7 +84,7 @@ static void folders_files_and_links_are_unpacked(struct bench *bench)
 	assert_string_equal(target, "file");
 }
 
-static void existing_folder_is_kept(struct bench *bench)
+TEST_ON(bench, existing_folder_is_kept)
 {
 	assert_int_equal(mkdir("f", 0755), 0);
 	add(bench, "f", S_IFDIR | 0755, "");
@@ -93,7 +94,7 @@ static void existing_folder_is_kept(struct bench *bench)
 	assert_file("f/file", "", 0600);
 }
 
-static void files_after_the_trailer_are_ignored(struct bench *bench)
+TEST_ON(bench, files_after_the_trailer_are_ignored)
 {
 	add_end(bench);
 	add(bench, "file", S_IFREG | 0600, "x");
@@ -101,7 +102,7 @@ static void files_after_the_trailer_are_ignored(struct bench *bench)
 	assert_int_equal(access("file", F_OK), -1);
 }
 
-static void truncated_archive_is_refused_at_every_length(struct bench *bench)
+TEST_ON(bench, truncated_archive_is_refused_at_every_length)
 {
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
@@ -109,7 +110,7 @@ static void truncated_archive_is_refused_at_every_length(struct bench *bench)
 		assert_int_equal(cpio_unpack(bench->archive, bytes, bench->folder.path), -EBADMSG);
 }
 
-static void header_with_an_invalid_digit_is_refused(struct bench *bench)
+TEST_ON(bench, header_with_an_invalid_digit_is_refused)
 {
 	add(bench, "file", S_IFREG | 0600, "12345");
 	add_end(bench);
@@ -117,27 +118,15 @@ static void header_with_an_invalid_digit_is_refused(struct bench *bench)
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), -EBADMSG);
 }
 
-static void device_is_refused(struct bench *bench)
+TEST_ON(bench, device_is_refused)
 {
 	add(bench, "file", S_IFCHR | 0600, "");
 	add_end(bench);
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, bench->folder.path), -EBADMSG);
 }
 
-static void missing_folder_is_an_error(struct bench *bench)
+TEST_ON(bench, missing_folder_is_an_error)
 {
 	add_end(bench);
 	assert_int_equal(cpio_unpack(bench->archive, bench->bytes, "missing"), -ENOENT);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, folders_files_and_links_are_unpacked),
-	CASE_ON(bench, existing_folder_is_kept),
-	CASE_ON(bench, files_after_the_trailer_are_ignored),
-	CASE_ON(bench, truncated_archive_is_refused_at_every_length),
-	CASE_ON(bench, header_with_an_invalid_digit_is_refused),
-	CASE_ON(bench, device_is_refused),
-	CASE_ON(bench, missing_folder_is_an_error),
-};
-
-RUN_CASES(tests)

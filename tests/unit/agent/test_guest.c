@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "guest.h"
 #include "hypercall.h"
 
@@ -31,7 +31,7 @@ static void bench_destroy(struct bench *bench)
 
 FIXTURE(bench, bench_create, bench_destroy);
 
-static void written_text_can_be_read(struct bench *bench)
+TEST_ON(bench, written_text_can_be_read)
 {
 	char *text;
 
@@ -41,20 +41,20 @@ static void written_text_can_be_read(struct bench *bench)
 	free(text);
 }
 
-static void empty_file_is_an_error(struct bench *bench)
+TEST_ON(bench, empty_file_is_an_error)
 {
 	errno = 0;
 	assert_null(guest_read_text(bench->path));
 	assert_int_equal(errno, ENODATA);
 }
 
-static void missing_file_is_not_created(void)
+TEST(missing_file_is_not_created)
 {
 	assert_int_equal(guest_write_text("/nowhere/at/all", "1"), -ENOENT);
 }
 
 /* The limit applies to the child only: its write() takes 4 of the 8 bytes and sets no errno. */
-static void partial_write_is_an_error(struct bench *bench)
+TEST_ON(bench, partial_write_is_an_error)
 {
 	const struct rlimit few = {4, 4};
 	pid_t pid = fork();
@@ -68,12 +68,3 @@ static void partial_write_is_an_error(struct bench *bench)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, written_text_can_be_read),
-	CASE_ON(bench, empty_file_is_an_error),
-	CASE(missing_file_is_not_created),
-	CASE_ON(bench, partial_write_is_an_error),
-};
-
-RUN_CASES(tests)

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 
 int live_agent_main(void);
 
@@ -121,28 +121,20 @@ static void assert_ends_with_reason(struct fixture *fixture, const char *reason)
 	assert_null(strchr(strchr(fixture->report.text, '\n') + 1, '\n'));
 }
 
-static void hazard_that_cannot_begin_ends_the_cell(struct fixture *fixture)
+TEST_ON(fixture, hazard_that_cannot_begin_ends_the_cell)
 {
 	fixture->begins = -EINVAL;
 	assert_ends_with_reason(fixture, "no hazard");
 }
 
-static void subject_that_cannot_start_ends_the_cell(struct fixture *fixture)
+TEST_ON(fixture, subject_that_cannot_start_ends_the_cell)
 {
 	fixture->starts = -EPERM;
 	assert_ends_with_reason(fixture, "the subject did not start");
 }
 
-static void cell_that_cannot_be_taken_in_is_ended(struct fixture *fixture)
+TEST_ON(fixture, cell_that_cannot_be_taken_in_is_ended)
 {
 	fixture->takes_in = -ENOENT;
 	assert_ends_with_reason(fixture, "no cell");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, hazard_that_cannot_begin_ends_the_cell),
-	CASE_ON(fixture, subject_that_cannot_start_ends_the_cell),
-	CASE_ON(fixture, cell_that_cannot_be_taken_in_is_ended),
-};
-
-RUN_CASES(tests)

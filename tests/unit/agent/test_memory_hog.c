@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hazards.h"
 #include "process.h"
 
@@ -29,7 +29,7 @@ static uint64_t reclaimed(const char *text)
 	return pages;
 }
 
-static void pages_reclaimed_by_kswapd_and_directly_are_added_up(void)
+TEST(pages_reclaimed_by_kswapd_and_directly_are_added_up)
 {
 	static const struct {
 		const char *vmstat;
@@ -48,17 +48,10 @@ static void pages_reclaimed_by_kswapd_and_directly_are_added_up(void)
 			fail_msg("wrong sum of \"%s\"", rows[i].vmstat);
 }
 
-static void end_of_a_hog_that_was_never_started_does_nothing(void)
+TEST(end_of_a_hog_that_was_never_started_does_nothing)
 {
 	pid_t hog = 0;
 
 	memory_hog_end(&hog);
 	assert_int_equal(hog, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(pages_reclaimed_by_kswapd_and_directly_are_added_up),
-	CASE(end_of_a_hog_that_was_never_started_does_nothing),
-};
-
-RUN_CASES(tests)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "guest.h"
 #include "hazards.h"
 #include "hypercall.h"
@@ -73,7 +73,7 @@ static void begin_with_offline_core(struct movement *movement, const struct spec
 	assert_true(is_offline[1]);
 }
 
-static void move_to_offline_core_brings_it_back(void)
+TEST(move_to_offline_core_brings_it_back)
 {
 	const struct spec_movement spec = {
 		.moves = true, .move_from_accept = true, .move_to_core = 1, .hotplug = {.hz = HZ}};
@@ -86,7 +86,7 @@ static void move_to_offline_core_brings_it_back(void)
 	assert_false(is_offline[1]);
 }
 
-static void migration_to_offline_core_brings_it_back(void)
+TEST(migration_to_offline_core_brings_it_back)
 {
 	const struct spec_movement spec = {.migrate = {.hz = HZ / 2}, .hotplug = {.hz = HZ}};
 	struct movement movement;
@@ -98,10 +98,3 @@ static void migration_to_offline_core_brings_it_back(void)
 	movement_end(&movement);
 	assert_false(is_offline[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(move_to_offline_core_brings_it_back),
-	CASE(migration_to_offline_core_brings_it_back),
-};
-
-RUN_CASES(tests)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cell.h"
 
 #define WINDOW_BYTES 256u
@@ -74,7 +74,7 @@ static size_t assert_entry(
 	return at + name_bytes + content_bytes;
 }
 
-static void sealed_parcel_has_the_layout_that_the_host_reads(struct bench *bench)
+TEST_ON(bench, sealed_parcel_has_the_layout_that_the_host_reads)
 {
 	/* clang-format off */
 	static const uint8_t expected[] = {
@@ -98,7 +98,7 @@ static void sealed_parcel_has_the_layout_that_the_host_reads(struct bench *bench
 	assert_untouched(bench, sizeof(expected), sizeof(bench->memory));
 }
 
-static void sealed_parcel_without_entries_is_a_header(struct bench *bench)
+TEST_ON(bench, sealed_parcel_without_entries_is_a_header)
 {
 	parcel_seal(&bench->parcel);
 	assert_memory_equal(bench->memory, "FDRPARC1", 8);
@@ -107,14 +107,14 @@ static void sealed_parcel_without_entries_is_a_header(struct bench *bench)
 	assert_untouched(bench, HEADER_BYTES, sizeof(bench->memory));
 }
 
-static void parcel_has_no_header_before_it_is_sealed(struct bench *bench)
+TEST_ON(bench, parcel_has_no_header_before_it_is_sealed)
 {
 	assert_int_equal(parcel_add(&bench->parcel, "a", "b", 1), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "c", bench->path, 0, 0), 0);
 	assert_untouched(bench, 0, HEADER_BYTES);
 }
 
-static void entry_that_fills_the_window_is_added(struct bench *bench)
+TEST_ON(bench, entry_that_fills_the_window_is_added)
 {
 	uint8_t content[WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES - 1];
 
@@ -126,7 +126,7 @@ static void entry_that_fills_the_window_is_added(struct bench *bench)
 	assert_counts(bench, WINDOW_BYTES, 1);
 }
 
-static void entry_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *bench)
+TEST_ON(bench, entry_that_does_not_fit_leaves_the_parcel_unchanged)
 {
 	static const size_t too_many[] = {WINDOW_BYTES - HEADER_BYTES - ENTRY_HEADER_BYTES,
 		WINDOW_BYTES, SIZE_MAX - ENTRY_HEADER_BYTES, SIZE_MAX};
@@ -139,7 +139,7 @@ static void entry_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *be
 	}
 }
 
-static void name_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *bench)
+TEST_ON(bench, name_that_does_not_fit_leaves_the_parcel_unchanged)
 {
 	char name[WINDOW_BYTES + 1];
 
@@ -152,7 +152,7 @@ static void name_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *ben
 	assert_untouched(bench, 0, sizeof(bench->memory));
 }
 
-static void smaller_entry_after_one_that_did_not_fit_is_added(struct bench *bench)
+TEST_ON(bench, smaller_entry_after_one_that_did_not_fit_is_added)
 {
 	uint8_t content[WINDOW_BYTES] = {0};
 	size_t end;
@@ -163,7 +163,7 @@ static void smaller_entry_after_one_that_did_not_fit_is_added(struct bench *benc
 	assert_counts(bench, end, 1);
 }
 
-static void ranges_of_a_file_are_added_as_requested(struct bench *bench)
+TEST_ON(bench, ranges_of_a_file_are_added_as_requested)
 {
 	static const struct {
 		off_t offset;
@@ -183,14 +183,14 @@ static void ranges_of_a_file_are_added_as_requested(struct bench *bench)
 	}
 }
 
-static void empty_file_makes_an_empty_entry(struct bench *bench)
+TEST_ON(bench, empty_file_makes_an_empty_entry)
 {
 	assert_int_equal(truncate(bench->path, 0), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), 0);
 	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "f", ""), 1);
 }
 
-static void file_shorter_than_requested_is_an_error_and_no_entry(struct bench *bench)
+TEST_ON(bench, file_shorter_than_requested_is_an_error_and_no_entry)
 {
 	static const struct {
 		off_t offset;
@@ -207,7 +207,7 @@ static void file_shorter_than_requested_is_an_error_and_no_entry(struct bench *b
 	assert_counts(bench, assert_entry(bench, HEADER_BYTES, "n", "c"), 1);
 }
 
-static void file_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *bench)
+TEST_ON(bench, file_that_does_not_fit_leaves_the_parcel_unchanged)
 {
 	assert_int_equal(truncate(bench->path, WINDOW_BYTES), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOSPC);
@@ -216,27 +216,10 @@ static void file_that_does_not_fit_leaves_the_parcel_unchanged(struct bench *ben
 	assert_untouched(bench, 0, sizeof(bench->memory));
 }
 
-static void missing_file_and_folder_have_their_own_errors(struct bench *bench)
+TEST_ON(bench, missing_file_and_folder_have_their_own_errors)
 {
 	assert_int_equal(unlink(bench->path), 0);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", bench->path, 0, 0), -ENOENT);
 	assert_int_equal(parcel_add_file(&bench->parcel, "f", "/tmp", 0, 1), -EISDIR);
 	assert_counts(bench, HEADER_BYTES, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, sealed_parcel_has_the_layout_that_the_host_reads),
-	CASE_ON(bench, sealed_parcel_without_entries_is_a_header),
-	CASE_ON(bench, parcel_has_no_header_before_it_is_sealed),
-	CASE_ON(bench, entry_that_fills_the_window_is_added),
-	CASE_ON(bench, entry_that_does_not_fit_leaves_the_parcel_unchanged),
-	CASE_ON(bench, name_that_does_not_fit_leaves_the_parcel_unchanged),
-	CASE_ON(bench, smaller_entry_after_one_that_did_not_fit_is_added),
-	CASE_ON(bench, ranges_of_a_file_are_added_as_requested),
-	CASE_ON(bench, empty_file_makes_an_empty_entry),
-	CASE_ON(bench, file_shorter_than_requested_is_an_error_and_no_entry),
-	CASE_ON(bench, file_that_does_not_fit_leaves_the_parcel_unchanged),
-	CASE_ON(bench, missing_file_and_folder_have_their_own_errors),
-};
-
-RUN_CASES(tests)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hypercall.h"
 #include "process.h"
 
@@ -36,7 +36,7 @@ int uptime_end(int descriptor)
 	return -EPERM;
 }
 
-static void program_is_not_started_if_our_uptime_cannot_be_restored(void)
+TEST(program_is_not_started_if_our_uptime_cannot_be_restored)
 {
 	struct spec_words words = {.word = {"/bin/true"}, .count = 1};
 	const struct program program = {.words = &words,
@@ -54,9 +54,3 @@ static void program_is_not_started_if_our_uptime_cannot_be_restored(void)
 	assert_int_equal(dup(0), lowest_free);
 	close(lowest_free);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(program_is_not_started_if_our_uptime_cannot_be_restored),
-};
-
-RUN_CASES(tests)

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hypercall.h"
 #include "report.h"
 
@@ -61,7 +61,7 @@ static void assert_text(struct bench *bench, const char *expected)
 	assert_string_equal(bench->report.text, expected);
 }
 
-static void special_characters_of_json_are_escaped(struct bench *bench)
+TEST_ON(bench, special_characters_of_json_are_escaped)
 {
 	clock_shows(7, 1);
 	report_error(&bench->report, "a \"quoted\" \\ path", "tab\tline\nbell\a");
@@ -70,7 +70,7 @@ static void special_characters_of_json_are_escaped(struct bench *bench)
 			   "\"detail\":\"tab\\u0009line\\u000abell\\u0007\"}\n");
 }
 
-static void byte_outside_ascii_is_escaped_by_its_number(struct bench *bench)
+TEST_ON(bench, byte_outside_ascii_is_escaped_by_its_number)
 {
 	clock_shows(0, 1);
 	report_error(&bench->report, "\x7f\x80\xc3\xa9\xff", " ~");
@@ -79,7 +79,7 @@ static void byte_outside_ascii_is_escaped_by_its_number(struct bench *bench)
 			   "\"detail\":\" ~\"}\n");
 }
 
-static void event_has_its_time_and_the_number_of_its_key_if_it_has_one(struct bench *bench)
+TEST_ON(bench, event_has_its_time_and_the_number_of_its_key_if_it_has_one)
 {
 	clock_shows(INT64_MAX, 1);
 	report_moment(&bench->report, "subject_start", NULL, 5);
@@ -90,7 +90,7 @@ static void event_has_its_time_and_the_number_of_its_key_if_it_has_one(struct be
 			   "\"count\":9223372036854775807}\n");
 }
 
-static void event_with_several_numbers_keeps_their_order(struct bench *bench)
+TEST_ON(bench, event_with_several_numbers_keeps_their_order)
 {
 	const struct report_number numbers[] = {{"count", 3}, {"turns_min", 0}, {NULL, 9}};
 
@@ -99,7 +99,7 @@ static void event_with_several_numbers_keeps_their_order(struct bench *bench)
 	assert_text(bench, "{\"ev\":\"hogs_running\",\"t_ns\":4,\"count\":3,\"turns_min\":0}\n");
 }
 
-static void subject_that_exited_has_an_exit_code(struct bench *bench)
+TEST_ON(bench, subject_that_exited_has_an_exit_code)
 {
 	const struct subject_end end = {.t_ns = 9,
 		.wait_status = 3 << 8,
@@ -114,8 +114,7 @@ static void subject_that_exited_has_an_exit_code(struct bench *bench)
 			   "\"voluntary_switches\":4,\"involuntary_switches\":5}\n");
 }
 
-static void subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_code(
-	struct bench *bench)
+TEST_ON(bench, subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_code)
 {
 	const struct subject_end end = {.wait_status = SIGKILL, .timed_out = true};
 
@@ -125,7 +124,7 @@ static void subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_cod
 			   "\"voluntary_switches\":0,\"involuntary_switches\":0}\n");
 }
 
-static void clock_rate_brackets_the_advance_of_the_raw_counter(struct bench *bench)
+TEST_ON(bench, clock_rate_brackets_the_advance_of_the_raw_counter)
 {
 	static const char expected[] = "{\"ev\":\"clock_rate\",\"t_ns\":13000,\"raw_ns_min\":1000,"
 				       "\"raw_ns_max\":3000,\"monotonic_ns\":";
@@ -136,7 +135,7 @@ static void clock_rate_brackets_the_advance_of_the_raw_counter(struct bench *ben
 	assert_memory_equal(bench->report.text, expected, sizeof(expected) - 1);
 }
 
-static void kernel_warnings_errors_and_invalid_instructions_are_reported(struct bench *bench)
+TEST_ON(bench, kernel_warnings_errors_and_invalid_instructions_are_reported)
 {
 	send_kernel_record(bench, "4,1,10,-;clock is \"off\"\n SUBSYSTEM=x\n");
 	send_kernel_record(bench, "6,2,20,-;only information\n");
@@ -153,7 +152,7 @@ static void kernel_warnings_errors_and_invalid_instructions_are_reported(struct 
 			   "\"text\":\"an error of another facility\"}\n");
 }
 
-static void kernel_record_without_a_text_is_ignored(struct bench *bench)
+TEST_ON(bench, kernel_record_without_a_text_is_ignored)
 {
 	send_kernel_record(bench, "3,1,10,-");
 	report_kernel_log(&bench->report);
@@ -161,7 +160,7 @@ static void kernel_record_without_a_text_is_ignored(struct bench *bench)
 }
 
 /* The kernel refuses to give a record to a reader whose buffer is too small, and skips it. */
-static void longest_record_of_the_kernel_is_whole(struct bench *bench)
+TEST_ON(bench, longest_record_of_the_kernel_is_whole)
 {
 	char record[8192] = "4,1,10,-;";
 	size_t begin = strlen(record);
@@ -175,7 +174,7 @@ static void longest_record_of_the_kernel_is_whole(struct bench *bench)
 	assert_non_null(strstr(bench->report.text, record + begin));
 }
 
-static void guest_without_a_kernel_log_reports_no_message(struct bench *bench)
+TEST_ON(bench, guest_without_a_kernel_log_reports_no_message)
 {
 	int kernel_log = bench->report.kernel_log;
 
@@ -185,7 +184,7 @@ static void guest_without_a_kernel_log_reports_no_message(struct bench *bench)
 	assert_text(bench, "");
 }
 
-static void guest_is_reported_in_one_line_with_the_schema_first(struct bench *bench)
+TEST_ON(bench, guest_is_reported_in_one_line_with_the_schema_first)
 {
 	static const char begin[] = "{\"schema\":1,\"ev\":\"guest\",\"t_ns\":5,\"kernel\":\"";
 	char *newline;
@@ -198,20 +197,3 @@ static void guest_is_reported_in_one_line_with_the_schema_first(struct bench *be
 	assert_ptr_equal(newline, bench->report.text + bench->report.bytes - 1);
 	assert_int_equal(newline[-1], '}');
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, special_characters_of_json_are_escaped),
-	CASE_ON(bench, byte_outside_ascii_is_escaped_by_its_number),
-	CASE_ON(bench, event_has_its_time_and_the_number_of_its_key_if_it_has_one),
-	CASE_ON(bench, event_with_several_numbers_keeps_their_order),
-	CASE_ON(bench, subject_that_exited_has_an_exit_code),
-	CASE_ON(bench, subject_that_was_killed_at_its_deadline_has_a_signal_and_no_exit_code),
-	CASE_ON(bench, clock_rate_brackets_the_advance_of_the_raw_counter),
-	CASE_ON(bench, kernel_warnings_errors_and_invalid_instructions_are_reported),
-	CASE_ON(bench, kernel_record_without_a_text_is_ignored),
-	CASE_ON(bench, longest_record_of_the_kernel_is_whole),
-	CASE_ON(bench, guest_without_a_kernel_log_reports_no_message),
-	CASE_ON(bench, guest_is_reported_in_one_line_with_the_schema_first),
-};
-
-RUN_CASES(tests)

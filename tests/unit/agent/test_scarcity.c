@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hypercall.h"
 #include "spec.h"
 
@@ -42,7 +42,7 @@ static void assert_steps_succeed(int (*steps)(void))
 	assert_int_equal(status, 0);
 }
 
-static void unknown_call_or_error_cannot_be_added(void)
+TEST(unknown_call_or_error_cannot_be_added)
 {
 	struct refusals refusals = {0};
 
@@ -72,7 +72,7 @@ static int make_refused_calls(void)
 	return getppid() > 0 ? 0 : 5;
 }
 
-static void refused_calls_fail_and_others_do_not(void)
+TEST(refused_calls_fail_and_others_do_not)
 {
 	assert_steps_succeed(make_refused_calls);
 }
@@ -109,7 +109,7 @@ static int exceed_each_limit(void)
 	return pid > 0 && waitpid(pid, NULL, 0) == pid ? 0 : 5;
 }
 
-static void scarce_resources_run_out_but_processes_can_be_started(void)
+TEST(scarce_resources_run_out_but_processes_can_be_started)
 {
 	assert_steps_succeed(exceed_each_limit);
 }
@@ -138,7 +138,7 @@ static void assert_uptime_of_child(uint64_t from_ns, uint64_t to_ns)
 	assert_int_equal(status, 0);
 }
 
-static void next_child_has_the_uptime_and_later_ones_have_ours(void)
+TEST(next_child_has_the_uptime_and_later_ones_have_ours)
 {
 	const uint64_t wanted_ns = UINT64_C(4294967196000000);
 	const uint64_t before_ns = now_ns();
@@ -151,12 +151,3 @@ static void next_child_has_the_uptime_and_later_ones_have_ours(void)
 	assert_int_equal(uptime_end(ours), 0);
 	assert_uptime_of_child(before_ns, before_ns + wanted_ns / 2);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(unknown_call_or_error_cannot_be_added),
-	CASE(refused_calls_fail_and_others_do_not),
-	CASE(scarce_resources_run_out_but_processes_can_be_started),
-	CASE(next_child_has_the_uptime_and_later_ones_have_ours),
-};
-
-RUN_CASES(tests)

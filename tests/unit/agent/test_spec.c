@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "spec.h"
 
 /* The smallest valid spec, in five lines. */
@@ -49,7 +49,7 @@ static size_t parse_lines(struct bench *bench, const char *line, size_t count)
 
 FIXTURE(bench, NOTHING, NOTHING);
 
-static void smallest_spec_is_accepted(struct bench *bench)
+TEST_ON(bench, smallest_spec_is_accepted)
 {
 	assert_int_equal(parse(bench, SMALLEST), 0);
 	assert_string_equal(bench->spec.root, "/subject");
@@ -60,7 +60,7 @@ static void smallest_spec_is_accepted(struct bench *bench)
 	assert_string_equal(bench->spec.subject.word[0], "/usr/sbin/flashrom");
 }
 
-static void missing_keys_are_zero(struct bench *bench)
+TEST_ON(bench, missing_keys_are_zero)
 {
 	memset(&bench->spec, 0xEE, sizeof(bench->spec));
 	assert_int_equal(parse(bench, SMALLEST), 0);
@@ -75,7 +75,7 @@ static void missing_keys_are_zero(struct bench *bench)
 	assert_int_equal(bench->spec.collects, 0);
 }
 
-static void every_key_is_stored(struct bench *bench)
+TEST_ON(bench, every_key_is_stored)
 {
 	const struct spec *spec = &bench->spec;
 
@@ -111,7 +111,7 @@ static void every_key_is_stored(struct bench *bench)
 	assert_int_equal(spec->collect[0].size_bytes, 8192);
 }
 
-static void number_of_the_wrong_line_is_returned(struct bench *bench)
+TEST_ON(bench, number_of_the_wrong_line_is_returned)
 {
 	static const struct {
 		const char *text;
@@ -145,7 +145,7 @@ static void number_of_the_wrong_line_is_returned(struct bench *bench)
 		assert_int_equal(parse(bench, rows[i].text), rows[i].line);
 }
 
-static void emulator_may_run_outside_of_the_agent(struct bench *bench)
+TEST_ON(bench, emulator_may_run_outside_of_the_agent)
 {
 	static const char outside[] =
 		"schema 1\nroot /r\ndeadline_ms 5\nsubject /s\nemulator_outside 1\n";
@@ -154,7 +154,7 @@ static void emulator_may_run_outside_of_the_agent(struct bench *bench)
 	assert_true(bench->spec.emulator_outside);
 }
 
-static void command_has_one_word_per_line_and_a_final_newline(void)
+TEST(command_has_one_word_per_line_and_a_final_newline)
 {
 	struct spec_words words;
 	char text[] = "/serprog-emu\n--clock\ntsc\n";
@@ -169,7 +169,7 @@ static void command_has_one_word_per_line_and_a_final_newline(void)
 	assert_false(spec_parse_words(none, &words));
 }
 
-static void command_of_too_many_words_is_refused(void)
+TEST(command_of_too_many_words_is_refused)
 {
 	struct spec_words words;
 	char text[2 * (SPEC_WORDS_MAX + 1) + 1] = "";
@@ -179,7 +179,7 @@ static void command_of_too_many_words_is_refused(void)
 	assert_false(spec_parse_words(text, &words));
 }
 
-static void repeated_words_keep_their_order_and_end_with_null(struct bench *bench)
+TEST_ON(bench, repeated_words_keep_their_order_and_end_with_null)
 {
 	assert_int_equal(parse(bench, SMALLEST "subject -p\nemulator --chip\nsubject -c\n"), 0);
 	assert_int_equal(bench->spec.subject.count, 3);
@@ -190,20 +190,20 @@ static void repeated_words_keep_their_order_and_end_with_null(struct bench *benc
 	assert_null(bench->spec.emulator.word[2]);
 }
 
-static void word_with_spaces_stays_one_word(struct bench *bench)
+TEST_ON(bench, word_with_spaces_stays_one_word)
 {
 	assert_int_equal(parse_line(bench, "subject  two spaces "), 0);
 	assert_string_equal(bench->spec.subject.word[1], " two spaces ");
 }
 
-static void empty_word_stays_a_word(struct bench *bench)
+TEST_ON(bench, empty_word_stays_a_word)
 {
 	assert_int_equal(parse_line(bench, "subject "), 0);
 	assert_int_equal(bench->spec.subject.count, 2);
 	assert_string_equal(bench->spec.subject.word[1], "");
 }
 
-static void line_beyond_the_limit_is_refused(struct bench *bench)
+TEST_ON(bench, line_beyond_the_limit_is_refused)
 {
 	static const struct {
 		const char *line;
@@ -222,7 +222,7 @@ static void line_beyond_the_limit_is_refused(struct bench *bench)
 			SMALLEST_LINES + rows[i].room + 1);
 }
 
-static void lines_up_to_the_limit_are_stored(struct bench *bench)
+TEST_ON(bench, lines_up_to_the_limit_are_stored)
 {
 	assert_int_equal(parse_lines(bench, "emulator -x", SPEC_WORDS_MAX - 1), 0);
 	assert_int_equal(bench->spec.emulator.count, SPEC_WORDS_MAX);
@@ -234,7 +234,7 @@ static void lines_up_to_the_limit_are_stored(struct bench *bench)
 	assert_int_equal(parse_lines(bench, "siblings_window 1 2", SCHEDULE_WINDOWS_MAX), 0);
 }
 
-static void numbers_up_to_the_largest_are_stored(struct bench *bench)
+TEST_ON(bench, numbers_up_to_the_largest_are_stored)
 {
 	static const unsigned int numbers[] = {0, 1, 4294967, 4294968, UINT_MAX};
 
@@ -247,14 +247,14 @@ static void numbers_up_to_the_largest_are_stored(struct bench *bench)
 	}
 }
 
-static void sizes_have_64_bits(struct bench *bench)
+TEST_ON(bench, sizes_have_64_bits)
 {
 	assert_int_equal(parse_line(bench, "image /i 18446744073709551615 4294967296 /f"), 0);
 	assert_true(bench->spec.image[0].size_bytes == UINT64_MAX);
 	assert_true(bench->spec.image[0].offset_bytes == UINT64_C(4294967296));
 }
 
-static void every_hazard_is_stored(struct bench *bench)
+TEST_ON(bench, every_hazard_is_stored)
 {
 	const struct spec_hazards *hazards = &bench->spec.hazards;
 
@@ -300,7 +300,7 @@ static void every_hazard_is_stored(struct bench *bench)
 	assert_int_equal(hazards->leap_after_ms, 300);
 }
 
-static void other_values_of_hazards_are_stored(struct bench *bench)
+TEST_ON(bench, other_values_of_hazards_are_stored)
 {
 	assert_int_equal(parse_line(bench, "siblings_from start"), 0);
 	assert_false(bench->spec.hazards.siblings_from_accept);
@@ -310,7 +310,7 @@ static void other_values_of_hazards_are_stored(struct bench *bench)
 	assert_int_equal(bench->spec.hazards.leap, SPEC_LEAP_INSERT);
 }
 
-static void every_movement_is_stored(struct bench *bench)
+TEST_ON(bench, every_movement_is_stored)
 {
 	const struct spec_movement *movement;
 
@@ -358,7 +358,7 @@ static const char *const wrong_lines[] = {"mystery 1", "Root /x", "roo /x", "roo
 	"move", "move never 1 1", "move start 1", "migrate 0 1", "migrate 1001 1", "migrate 5",
 	"hotplug x 1", "anywhere 0"};
 
-static void invalid_line_is_refused(struct bench *bench)
+TEST_ON(bench, invalid_line_is_refused)
 {
 	for (size_t i = 0; i < COUNT(wrong_lines); i++) {
 		const size_t refused = parse_line(bench, wrong_lines[i]);
@@ -368,26 +368,3 @@ static void invalid_line_is_refused(struct bench *bench)
 				refused);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, smallest_spec_is_accepted),
-	CASE_ON(bench, missing_keys_are_zero),
-	CASE_ON(bench, every_key_is_stored),
-	CASE_ON(bench, number_of_the_wrong_line_is_returned),
-	CASE_ON(bench, emulator_may_run_outside_of_the_agent),
-	CASE(command_has_one_word_per_line_and_a_final_newline),
-	CASE(command_of_too_many_words_is_refused),
-	CASE_ON(bench, repeated_words_keep_their_order_and_end_with_null),
-	CASE_ON(bench, word_with_spaces_stays_one_word),
-	CASE_ON(bench, empty_word_stays_a_word),
-	CASE_ON(bench, lines_up_to_the_limit_are_stored),
-	CASE_ON(bench, line_beyond_the_limit_is_refused),
-	CASE_ON(bench, numbers_up_to_the_largest_are_stored),
-	CASE_ON(bench, sizes_have_64_bits),
-	CASE_ON(bench, every_hazard_is_stored),
-	CASE_ON(bench, other_values_of_hazards_are_stored),
-	CASE_ON(bench, every_movement_is_stored),
-	CASE_ON(bench, invalid_line_is_refused),
-};
-
-RUN_CASES(tests)

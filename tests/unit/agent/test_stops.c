@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hazards.h"
 
 /* Starts a child that only waits for signals. */
@@ -23,7 +23,7 @@ static void end_sleeper(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void process_is_stopped_and_continued_repeatedly(void)
+TEST(process_is_stopped_and_continued_repeatedly)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
@@ -41,7 +41,7 @@ static void process_is_stopped_and_continued_repeatedly(void)
 	end_sleeper(sleeper);
 }
 
-static void process_is_never_stopped_at_a_rate_of_zero(void)
+TEST(process_is_never_stopped_at_a_rate_of_zero)
 {
 	pid_t sleeper = start_sleeper();
 	struct stops stops;
@@ -51,10 +51,3 @@ static void process_is_never_stopped_at_a_rate_of_zero(void)
 	assert_int_equal(waitpid(sleeper, NULL, WUNTRACED | WNOHANG), 0);
 	end_sleeper(sleeper);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(process_is_stopped_and_continued_repeatedly),
-	CASE(process_is_never_stopped_at_a_rate_of_zero),
-};
-
-RUN_CASES(tests)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "hypercall.h"
 #include "tsc.h"
 
@@ -66,7 +66,7 @@ static void write_readings_of_a_child_too(int out)
 	_exit(status ? 1 : 0);
 }
 
-static void process_and_its_child_read_a_counter_of_the_other_rate(void)
+TEST(process_and_its_child_read_a_counter_of_the_other_rate)
 {
 	const uint64_t before = our_counter_at_that_rate();
 	uint64_t reading[2];
@@ -87,7 +87,7 @@ static void fault(int out)
 	raise(SIGSEGV);
 }
 
-static void fault_still_ends_the_process(void)
+TEST(fault_still_ends_the_process)
 {
 	int status = run(fault, -1);
 
@@ -111,7 +111,7 @@ static void signal_itself(int out)
 	write_reading(out);
 }
 
-static void signals_still_reach_the_process(void)
+TEST(signals_still_reach_the_process)
 {
 	uint64_t reading;
 	int ends[2];
@@ -120,11 +120,3 @@ static void signals_still_reach_the_process(void)
 	assert_int_equal(run(signal_itself, ends[1]), 0);
 	assert_int_equal(read(ends[0], &reading, sizeof(reading)), sizeof(reading));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(process_and_its_child_read_a_counter_of_the_other_rate),
-	CASE(fault_still_ends_the_process),
-	CASE(signals_still_reach_the_process),
-};
-
-RUN_CASES(tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "window.h"
 
 #define WINDOW_BYTES 32u
@@ -37,7 +37,7 @@ static const struct {
 	size_t requested, copied;
 } counts[] = {{0, 0}, {1, 8}, {7, 8}, {8, 8}, {9, 16}, {WINDOW_BYTES, WINDOW_BYTES}};
 
-static void show_copies_whole_words_to_the_memory(struct bench *bench)
+TEST_ON(bench, show_copies_whole_words_to_the_memory)
 {
 	for (size_t i = 0; i < COUNT(counts); i++) {
 		bench_init(bench);
@@ -47,7 +47,7 @@ static void show_copies_whole_words_to_the_memory(struct bench *bench)
 	}
 }
 
-static void look_copies_whole_words_from_the_memory(struct bench *bench)
+TEST_ON(bench, look_copies_whole_words_from_the_memory)
 {
 	for (size_t i = 0; i < COUNT(counts); i++) {
 		bench_init(bench);
@@ -57,18 +57,10 @@ static void look_copies_whole_words_from_the_memory(struct bench *bench)
 	}
 }
 
-static void window_without_a_copy_is_not_accessed(struct bench *bench)
+TEST_ON(bench, window_without_a_copy_is_not_accessed)
 {
 	bench->window.memory = NULL; /* any access crashes */
 	bench->window.bytes = NULL;
 	window_show(&bench->window, WINDOW_BYTES);
 	window_look(&bench->window, WINDOW_BYTES);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, show_copies_whole_words_to_the_memory),
-	CASE_ON(bench, look_copies_whole_words_from_the_memory),
-	CASE_ON(bench, window_without_a_copy_is_not_accessed),
-};
-
-RUN_CASES(tests)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define MS UINT64_C(1000000)
@@ -15,7 +15,7 @@ static struct command parsed(const char *text)
 	return command;
 }
 
-static void command_names_a_vcpu_and_a_speed(void)
+TEST(command_names_a_vcpu_and_a_speed)
 {
 	const struct command command = parsed("1 240.5");
 
@@ -25,7 +25,7 @@ static void command_names_a_vcpu_and_a_speed(void)
 	assert_false(command.has_ramp);
 }
 
-static void command_may_have_a_ramp(void)
+TEST(command_may_have_a_ramp)
 {
 	const struct command command = parsed("  0\t60   2000 ");
 
@@ -34,7 +34,7 @@ static void command_may_have_a_ramp(void)
 	assert_true(parsed("0 60 0").has_ramp);
 }
 
-static void star_stands_for_every_vcpu(void)
+TEST(star_stands_for_every_vcpu)
 {
 	const struct command all = parsed("* auto");
 	const struct command one = parsed("3 0");
@@ -45,7 +45,7 @@ static void star_stands_for_every_vcpu(void)
 	assert_false(command_is_for(&one, 2));
 }
 
-static void invalid_command_is_refused_and_writes_no_output(void)
+TEST(invalid_command_is_refused_and_writes_no_output)
 {
 	static const char *const texts[] = {"", "1", "1 ", "1 fast", "1 60x", "x 60", "-1 60",
 		"1024 60", "*1 60", "1 automatic", "1 60 -5", "1 60 1.5", "1 60 5 5",
@@ -57,7 +57,7 @@ static void invalid_command_is_refused_and_writes_no_output(void)
 	assert_int_equal(command.vcpu, 42);
 }
 
-static void script_yields_its_steps_in_order_of_time(void)
+TEST(script_yields_its_steps_in_order_of_time)
 {
 	struct script script;
 	size_t line;
@@ -74,7 +74,7 @@ static void script_yields_its_steps_in_order_of_time(void)
 	script_deinit(&script);
 }
 
-static void empty_script_has_no_steps(void)
+TEST(empty_script_has_no_steps)
 {
 	struct script script;
 	size_t line;
@@ -84,7 +84,7 @@ static void empty_script_has_no_steps(void)
 	script_deinit(&script);
 }
 
-static void long_script_keeps_every_step(void)
+TEST(long_script_keeps_every_step)
 {
 	char text[8192] = "";
 	struct script script;
@@ -99,7 +99,7 @@ static void long_script_keeps_every_step(void)
 	script_deinit(&script);
 }
 
-static void bad_line_of_a_script_is_reported(void)
+TEST(bad_line_of_a_script_is_reported)
 {
 	struct script script;
 	char too_long[200];
@@ -114,16 +114,3 @@ static void bad_line_of_a_script_is_reported(void)
 	assert_int_equal(script_parse(too_long, &script, &line), -EINVAL);
 	assert_int_equal(line, 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(command_names_a_vcpu_and_a_speed),
-	CASE(command_may_have_a_ramp),
-	CASE(star_stands_for_every_vcpu),
-	CASE(invalid_command_is_refused_and_writes_no_output),
-	CASE(script_yields_its_steps_in_order_of_time),
-	CASE(empty_script_has_no_steps),
-	CASE(long_script_keeps_every_step),
-	CASE(bad_line_of_a_script_is_reported),
-};
-
-RUN_CASES(tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define MS UINT64_C(1000000)
@@ -38,7 +38,7 @@ static uint32_t watched(struct governor *governor, uint64_t until_ns, bool busy)
 	return governor->wanted_kips;
 }
 
-static void unknown_governor_is_not_found(void)
+TEST(unknown_governor_is_not_found)
 {
 	assert_null(model("turbo"));
 	assert_null(model(""));
@@ -46,7 +46,7 @@ static void unknown_governor_is_not_found(void)
 	assert_string_equal(governor_name(model("ondemand")), "ondemand");
 }
 
-static void every_listed_name_is_found(void)
+TEST(every_listed_name_is_found)
 {
 	const char *names = GOVERNOR_NAMES;
 
@@ -58,7 +58,7 @@ static void every_listed_name_is_found(void)
 	}
 }
 
-static void steady_governors_ignore_the_load(void)
+TEST(steady_governors_ignore_the_load)
 {
 	struct governor fixed = started("fixed");
 	struct governor slow = started("powersave");
@@ -70,7 +70,7 @@ static void steady_governors_ignore_the_load(void)
 	assert_int_equal(watched(&fast, 500 * MS, false), MAX_KIPS);
 }
 
-static void ondemand_decides_at_the_end_of_a_period(void)
+TEST(ondemand_decides_at_the_end_of_a_period)
 {
 	struct governor governor = started("ondemand");
 	uint64_t at_ns = 0;
@@ -81,7 +81,7 @@ static void ondemand_decides_at_the_end_of_a_period(void)
 	assert_int_equal(governor.wanted_kips, MAX_KIPS);
 }
 
-static void ondemand_wants_the_highest_speed_above_80_percent_load(void)
+TEST(ondemand_wants_the_highest_speed_above_80_percent_load)
 {
 	struct governor at = started("ondemand");
 	struct governor above = started("ondemand");
@@ -92,7 +92,7 @@ static void ondemand_wants_the_highest_speed_above_80_percent_load(void)
 	assert_int_equal(watched(&above, 10 * MS, false), MAX_KIPS);
 }
 
-static void ondemand_wants_the_lowest_speed_after_one_idle_period(void)
+TEST(ondemand_wants_the_lowest_speed_after_one_idle_period)
 {
 	struct governor governor = started("ondemand");
 
@@ -100,7 +100,7 @@ static void ondemand_wants_the_lowest_speed_after_one_idle_period(void)
 	assert_int_equal(watched(&governor, 30 * MS, false), MIN_KIPS);
 }
 
-static void schedutil_rises_step_by_step_under_load(void)
+TEST(schedutil_rises_step_by_step_under_load)
 {
 	struct governor governor = started("schedutil");
 	uint32_t before = MIN_KIPS;
@@ -117,7 +117,7 @@ static void schedutil_rises_step_by_step_under_load(void)
 }
 
 /* Usage halves in 32 slices of 1.024 ms, about 33 ms. */
-static void schedutil_halves_its_load_in_32_idle_ms(void)
+TEST(schedutil_halves_its_load_in_32_idle_ms)
 {
 	struct governor governor = started("schedutil");
 	uint64_t full;
@@ -129,7 +129,7 @@ static void schedutil_halves_its_load_in_32_idle_ms(void)
 	assert_int_equal(watched(&governor, 3000 * MS, false), MIN_KIPS);
 }
 
-static void idle_hour_has_the_effect_of_idle_seconds(void)
+TEST(idle_hour_has_the_effect_of_idle_seconds)
 {
 	struct governor hour = started("schedutil");
 	struct governor seconds = started("schedutil");
@@ -143,7 +143,7 @@ static void idle_hour_has_the_effect_of_idle_seconds(void)
 	assert_int_equal(hour.work, seconds.work);
 }
 
-static void watching_the_same_or_an_earlier_time_changes_nothing(void)
+TEST(watching_the_same_or_an_earlier_time_changes_nothing)
 {
 	struct governor governor = started("ondemand");
 	uint64_t at_ns;
@@ -154,7 +154,7 @@ static void watching_the_same_or_an_earlier_time_changes_nothing(void)
 	assert_int_equal(watched(&governor, 10 * MS, false), MIN_KIPS);
 }
 
-static void governor_without_its_limits_is_reported(void)
+TEST(governor_without_its_limits_is_reported)
 {
 	const struct governor_limits none = {.sampling_ns = MS};
 	const struct governor_limits crossed = {.min_kips = 2, .max_kips = 1, .sampling_ns = MS};
@@ -166,19 +166,3 @@ static void governor_without_its_limits_is_reported(void)
 	assert_null(governor_complaint(model("powersave"), &crossed));
 	assert_null(governor_complaint(model("schedutil"), &limits));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(unknown_governor_is_not_found),
-	CASE(every_listed_name_is_found),
-	CASE(steady_governors_ignore_the_load),
-	CASE(ondemand_decides_at_the_end_of_a_period),
-	CASE(ondemand_wants_the_highest_speed_above_80_percent_load),
-	CASE(ondemand_wants_the_lowest_speed_after_one_idle_period),
-	CASE(schedutil_rises_step_by_step_under_load),
-	CASE(schedutil_halves_its_load_in_32_idle_ms),
-	CASE(idle_hour_has_the_effect_of_idle_seconds),
-	CASE(watching_the_same_or_an_earlier_time_changes_nothing),
-	CASE(governor_without_its_limits_is_reported),
-};
-
-RUN_CASES(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/options.h"
 
 #define US UINT64_C(1000)
@@ -31,7 +31,7 @@ static void assert_refused(const char *first, const char *second, const char *sa
 	assert_non_null(strstr(error, says));
 }
 
-static void without_arguments_nothing_is_throttled(void)
+TEST(without_arguments_nothing_is_throttled)
 {
 	struct options options = parsed(NULL, 0);
 	struct vcpu_config config;
@@ -45,7 +45,7 @@ static void without_arguments_nothing_is_throttled(void)
 	assert_null(options.trace);
 }
 
-static void last_value_of_a_list_applies_to_all_further_vcpus(void)
+TEST(last_value_of_a_list_applies_to_all_further_vcpus)
 {
 	struct options options = PARSED("mips=60:240", "governor=fixed:performance");
 	struct vcpu_config config;
@@ -60,7 +60,7 @@ static void last_value_of_a_list_applies_to_all_further_vcpus(void)
 	}
 }
 
-static void highest_speed_of_a_governor_is_mips_by_default(void)
+TEST(highest_speed_of_a_governor_is_mips_by_default)
 {
 	struct options without = PARSED("mips=100", "min_mips=25", "governor=ondemand");
 	struct options with = PARSED("mips=100", "min_mips=25", "max_mips=80");
@@ -73,7 +73,7 @@ static void highest_speed_of_a_governor_is_mips_by_default(void)
 	assert_int_equal(config.limits.min_kips, 25000);
 }
 
-static void times_have_the_units_of_their_names(void)
+TEST(times_have_the_units_of_their_names)
 {
 	struct options options = PARSED("sampling_us=4000", "latency_us=50", "ramp_us=300",
 		"quantum_us=100", "catch_up_us=0", "spin_us=20", "window_ms=10");
@@ -89,7 +89,7 @@ static void times_have_the_units_of_their_names(void)
 	assert_int_equal(options.window_ms, 10);
 }
 
-static void paths_are_stored_unchanged(void)
+TEST(paths_are_stored_unchanged)
 {
 	struct options options = PARSED("trace=a=b", "control=/run/x", "script=:");
 
@@ -98,7 +98,7 @@ static void paths_are_stored_unchanged(void)
 	assert_string_equal(options.script, ":");
 }
 
-static void bad_argument_is_named_with_its_remedy(void)
+TEST(bad_argument_is_named_with_its_remedy)
 {
 	assert_refused("speed=3", NULL, "speed=3: no such argument");
 	assert_refused("mips", NULL, "mips: no such argument");
@@ -113,7 +113,7 @@ static void bad_argument_is_named_with_its_remedy(void)
 	assert_refused("mips=1", "mips=2", "given twice");
 }
 
-static void list_of_more_than_64_values_is_refused(void)
+TEST(list_of_more_than_64_values_is_refused)
 {
 	char text[] =
 		"mips=1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:"
@@ -124,7 +124,7 @@ static void list_of_more_than_64_values_is_refused(void)
 	parsed((const char *[]){text}, 1);
 }
 
-static void governor_without_limits_is_named_with_its_vcpu(void)
+TEST(governor_without_limits_is_named_with_its_vcpu)
 {
 	struct options options = PARSED("mips=100", "governor=fixed:ondemand");
 	char error[OPTIONS_ERROR_BYTES];
@@ -133,16 +133,3 @@ static void governor_without_limits_is_named_with_its_vcpu(void)
 	assert_int_equal(options_check_vcpu(&options, 1, error), -EINVAL);
 	assert_string_equal(error, "vCPU 1: governor ondemand needs min_mips above 0");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(without_arguments_nothing_is_throttled),
-	CASE(last_value_of_a_list_applies_to_all_further_vcpus),
-	CASE(highest_speed_of_a_governor_is_mips_by_default),
-	CASE(times_have_the_units_of_their_names),
-	CASE(paths_are_stored_unchanged),
-	CASE(bad_argument_is_named_with_its_remedy),
-	CASE(list_of_more_than_64_values_is_refused),
-	CASE(governor_without_limits_is_named_with_its_vcpu),
-};
-
-RUN_CASES(tests)

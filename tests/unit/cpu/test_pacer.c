@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define US UINT64_C(1000)
@@ -16,19 +16,19 @@ static void start(struct pacer *pacer)
 
 FIXTURE(pacer, start, NOTHING);
 
-static void early_vcpu_waits_for_its_time(struct pacer *pacer)
+TEST_ON(pacer, early_vcpu_waits_for_its_time)
 {
 	assert_int_equal(pacer_advance(pacer, START + 40 * US, 250 * US), START + 250 * US);
 	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void vcpu_that_is_exactly_on_time_does_not_wait(struct pacer *pacer)
+TEST_ON(pacer, vcpu_that_is_exactly_on_time_does_not_wait)
 {
 	assert_int_equal(pacer_advance(pacer, START + 250 * US, 250 * US), START + 250 * US);
 	assert_int_equal(pacer_take_late_ns(pacer), 0);
 }
 
-static void wait_that_ended_late_makes_the_next_one_shorter(struct pacer *pacer)
+TEST_ON(pacer, wait_that_ended_late_makes_the_next_one_shorter)
 {
 	pacer_advance(pacer, START + 40 * US, 250 * US);
 	pacer_release(pacer, START + 310 * US);
@@ -36,7 +36,7 @@ static void wait_that_ended_late_makes_the_next_one_shorter(struct pacer *pacer)
 }
 
 /* Each of 400 sleeps ends 60 us late; their sum is late by one quantum at most. */
-static void steady_lateness_does_not_add_up(struct pacer *pacer)
+TEST_ON(pacer, steady_lateness_does_not_add_up)
 {
 	uint64_t now_ns = START;
 
@@ -48,7 +48,7 @@ static void steady_lateness_does_not_add_up(struct pacer *pacer)
 	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most(struct pacer *pacer)
+TEST_ON(pacer, late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most)
 {
 	uint64_t now_ns = START + 4 * MS;
 
@@ -58,7 +58,7 @@ static void late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most(struct pacer 
 	assert_int_equal(pacer_advance(pacer, now_ns + 40 * US, 250 * US), now_ns + 200 * US);
 }
 
-static void late_vcpu_is_on_time_again_in_the_end(struct pacer *pacer)
+TEST_ON(pacer, late_vcpu_is_on_time_again_in_the_end)
 {
 	uint64_t now_ns = START + 4 * MS;
 	int quanta = 0;
@@ -75,7 +75,7 @@ static void late_vcpu_is_on_time_again_in_the_end(struct pacer *pacer)
 	assert_int_equal(pacer_take_late_ns(pacer), 0);
 }
 
-static void lateness_is_lost_from_the_limit_on(struct pacer *pacer)
+TEST_ON(pacer, lateness_is_lost_from_the_limit_on)
 {
 	struct pacer above = *pacer;
 
@@ -86,7 +86,7 @@ static void lateness_is_lost_from_the_limit_on(struct pacer *pacer)
 	assert_int_equal(above.due_ns, pacer->due_ns + 1);
 }
 
-static void idle_time_does_not_shorten_later_waits(struct pacer *pacer)
+TEST_ON(pacer, idle_time_does_not_shorten_later_waits)
 {
 	pacer_idle(pacer, START + 250 * US, 250 * US);
 	pacer_resume(pacer, START + 900 * MS);
@@ -95,32 +95,17 @@ static void idle_time_does_not_shorten_later_waits(struct pacer *pacer)
 	assert_int_equal(pacer->lost_ns, 0);
 }
 
-static void work_done_too_early_before_idling_is_waited_for_afterwards(struct pacer *pacer)
+TEST_ON(pacer, work_done_too_early_before_idling_is_waited_for_afterwards)
 {
 	pacer_idle(pacer, START + 30 * US, 100 * US);
 	pacer_resume(pacer, START + 50 * MS);
 	assert_int_equal(pacer_advance(pacer, START + 50 * MS, 0), START + 50 * MS + 70 * US);
 }
 
-static void lateness_survives_idling_up_to_the_grace(struct pacer *pacer)
+TEST_ON(pacer, lateness_survives_idling_up_to_the_grace)
 {
 	pacer_idle(pacer, START + 100 * US + GRACE + 9, 100 * US);
 	assert_int_equal(pacer->lost_ns, 9);
 	pacer_resume(pacer, START + 50 * MS);
 	assert_int_equal(pacer->due_ns, START + 50 * MS - GRACE);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(pacer, early_vcpu_waits_for_its_time),
-	CASE_ON(pacer, vcpu_that_is_exactly_on_time_does_not_wait),
-	CASE_ON(pacer, wait_that_ended_late_makes_the_next_one_shorter),
-	CASE_ON(pacer, steady_lateness_does_not_add_up),
-	CASE_ON(pacer, late_vcpu_catches_up_by_a_quarter_of_its_speed_at_most),
-	CASE_ON(pacer, late_vcpu_is_on_time_again_in_the_end),
-	CASE_ON(pacer, lateness_is_lost_from_the_limit_on),
-	CASE_ON(pacer, idle_time_does_not_shorten_later_waits),
-	CASE_ON(pacer, work_done_too_early_before_idling_is_waited_for_afterwards),
-	CASE_ON(pacer, lateness_survives_idling_up_to_the_grace),
-};
-
-RUN_CASES(tests)

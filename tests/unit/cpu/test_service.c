@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/service.h"
 
 void *__wrap_calloc(size_t count, size_t bytes);
@@ -15,7 +15,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
 	return NULL;
 }
 
-static void service_without_memory_says_so(void)
+TEST(service_without_memory_says_so)
 {
 	const struct trace_host host = {.vcpus = 1};
 	struct options options = {0};
@@ -25,9 +25,3 @@ static void service_without_memory_says_so(void)
 	assert_int_equal(service_create(&service, NULL, &host, &options, 0, error), -ENOMEM);
 	assert_string_equal(error, "no memory");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(service_without_memory_says_so),
-};
-
-RUN_CASES(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define MS UINT64_C(1000000)
@@ -16,7 +16,7 @@ static uint32_t parsed(const char *text)
 	return kips;
 }
 
-static void speed_has_up_to_three_decimals(void)
+TEST(speed_has_up_to_three_decimals)
 {
 	assert_int_equal(parsed("0"), SPEED_UNTHROTTLED);
 	assert_int_equal(parsed("60"), 60000);
@@ -25,7 +25,7 @@ static void speed_has_up_to_three_decimals(void)
 	assert_int_equal(parsed("100000"), SPEED_KIPS_MAX);
 }
 
-static void invalid_speed_is_refused(void)
+TEST(invalid_speed_is_refused)
 {
 	static const char *const texts[] = {
 		"", "-1", ".5", "1.", "x", "100000.001", "100001", "99999999999999999999"};
@@ -37,7 +37,7 @@ static void invalid_speed_is_refused(void)
 	assert_int_equal(kips, 7);
 }
 
-static void fourth_decimal_is_left_for_the_caller(void)
+TEST(fourth_decimal_is_left_for_the_caller)
 {
 	uint32_t kips;
 	const char *end;
@@ -46,7 +46,7 @@ static void fourth_decimal_is_left_for_the_caller(void)
 	assert_string_equal(end, "5");
 }
 
-static void cost_is_rounded_up_and_never_zero(void)
+TEST(cost_is_rounded_up_and_never_zero)
 {
 	assert_int_equal(speed_cost_ns(60000, 60000), MS);
 	assert_int_equal(speed_cost_ns(240000, 60000), MS / 4);
@@ -54,14 +54,14 @@ static void cost_is_rounded_up_and_never_zero(void)
 	assert_int_equal(speed_cost_ns(1, UINT64_C(1) << 32), (UINT64_C(1) << 32) * MS);
 }
 
-static void quantum_has_at_least_one_instruction(void)
+TEST(quantum_has_at_least_one_instruction)
 {
 	assert_int_equal(speed_instructions(60000, MS), 60000);
 	assert_int_equal(speed_instructions(1, MS - 1), 1);
 	assert_int_equal(speed_instructions(1, 0), 1);
 }
 
-static void ramp_waits_then_moves_then_stays(void)
+TEST(ramp_waits_then_moves_then_stays)
 {
 	static const struct {
 		uint32_t to_kips;
@@ -89,7 +89,7 @@ static void ramp_waits_then_moves_then_stays(void)
 	}
 }
 
-static void reversed_ramp_starts_at_the_present_speed(void)
+TEST(reversed_ramp_starts_at_the_present_speed)
 {
 	struct ramp ramp;
 
@@ -100,15 +100,3 @@ static void reversed_ramp_starts_at_the_present_speed(void)
 	assert_int_equal(ramp_speed_kips(&ramp, 200), 150);
 	assert_int_equal(ramp_speed_kips(&ramp, 300), 100);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(speed_has_up_to_three_decimals),
-	CASE(invalid_speed_is_refused),
-	CASE(fourth_decimal_is_left_for_the_caller),
-	CASE(cost_is_rounded_up_and_never_zero),
-	CASE(quantum_has_at_least_one_instruction),
-	CASE(ramp_waits_then_moves_then_stays),
-	CASE(reversed_ramp_starts_at_the_present_speed),
-};
-
-RUN_CASES(tests)

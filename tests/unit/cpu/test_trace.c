@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/service.h"
 
 #define US UINT64_C(1000)
@@ -60,7 +60,7 @@ static void assert_wrote(struct written *written, const char *text)
 	free(written->text);
 }
 
-static void start_line_has_every_vcpu(void)
+TEST(start_line_has_every_vcpu)
 {
 	const struct trace_host host = {.target = "x86_64", .api = 4, .vcpus = 2};
 	char *arguments[] = {"mips=60:240", "governor=fixed:powersave", "min_mips=50.5"};
@@ -80,7 +80,7 @@ static void start_line_has_every_vcpu(void)
 		"\"max_kips\":240000}]}\n");
 }
 
-static void change_names_its_reason_and_its_ramp(void)
+TEST(change_names_its_reason_and_its_ramp)
 {
 	const struct speed_change change = {
 		CHANGE_CONTROL, 10, {.from_kips = 1, .to_kips = 2, .begin_ns = 11, .end_ns = 15}};
@@ -92,7 +92,7 @@ static void change_names_its_reason_and_its_ramp(void)
 		"\"to_kips\":2,\"begin_ns\":11,\"end_ns\":15}\n");
 }
 
-static void window_has_the_given_and_the_requested_speed(void)
+TEST(window_has_the_given_and_the_requested_speed)
 {
 	const struct vcpu vcpu = vcpu_after(16 * MS);
 	struct written written;
@@ -105,7 +105,7 @@ static void window_has_the_given_and_the_requested_speed(void)
 		"\"short_ns\":16000000,\"lost_ns\":0,\"late_ns_max\":3,\"kept\":false}\n");
 }
 
-static void idle_window_has_no_speed(void)
+TEST(idle_window_has_no_speed)
 {
 	struct vcpu vcpu = vcpu_after(0);
 	struct written written;
@@ -121,7 +121,7 @@ static void idle_window_has_no_speed(void)
 		"\"late_ns_max\":0,\"kept\":true}\n");
 }
 
-static void window_of_no_length_is_not_written(void)
+TEST(window_of_no_length_is_not_written)
 {
 	struct vcpu vcpu = vcpu_after(0);
 	struct written written;
@@ -131,7 +131,7 @@ static void window_of_no_length_is_not_written(void)
 	assert_wrote(&written, "");
 }
 
-static void window_is_kept_up_to_two_percent_and_a_quantum(void)
+TEST(window_is_kept_up_to_two_percent_and_a_quantum)
 {
 	const int64_t limit_ns = (int64_t)(2 * MS + 250 * US);
 	const struct vcpu late = vcpu_after(limit_ns);
@@ -145,7 +145,7 @@ static void window_is_kept_up_to_two_percent_and_a_quantum(void)
 	assert_false(trace_kept(&too_far_ahead, &before));
 }
 
-static void window_that_catches_up_has_a_negative_shortfall(void)
+TEST(window_that_catches_up_has_a_negative_shortfall)
 {
 	const struct vcpu vcpu = vcpu_after(-5);
 	struct written written;
@@ -156,7 +156,7 @@ static void window_that_catches_up_has_a_negative_shortfall(void)
 	free(written.text);
 }
 
-static void end_line_counts_the_windows(void)
+TEST(end_line_counts_the_windows)
 {
 	const struct trace_totals totals = {7, 2, 1};
 	struct written written;
@@ -165,16 +165,3 @@ static void end_line_counts_the_windows(void)
 	assert_wrote(&written, "{\"ev\":\"end\",\"t_ns\":9,\"windows\":7,\"windows_not_kept\":2,"
 			       "\"changes_dropped\":1}\n");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(start_line_has_every_vcpu),
-	CASE(change_names_its_reason_and_its_ramp),
-	CASE(window_has_the_given_and_the_requested_speed),
-	CASE(idle_window_has_no_speed),
-	CASE(window_of_no_length_is_not_written),
-	CASE(window_is_kept_up_to_two_percent_and_a_quantum),
-	CASE(window_that_catches_up_has_a_negative_shortfall),
-	CASE(end_line_counts_the_windows),
-};
-
-RUN_CASES(tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "cpu_plugin/vcpu.h"
 
 #define US UINT64_C(1000)
@@ -55,7 +55,7 @@ static uint64_t busy(struct vcpu *vcpu, uint64_t now_ns, uint64_t until_ns)
 	return now_ns;
 }
 
-static void busy_vcpu_runs_at_its_speed(void)
+TEST(busy_vcpu_runs_at_its_speed)
 {
 	struct vcpu slow = fixed(60000);
 	struct vcpu fast = fixed(240000);
@@ -68,7 +68,7 @@ static void busy_vcpu_runs_at_its_speed(void)
 	assert_int_equal(slow.account.lost_ns, 0);
 }
 
-static void vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time(void)
+TEST(vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time)
 {
 	struct vcpu vcpu = fixed(2 * HOST_KIPS);
 
@@ -77,7 +77,7 @@ static void vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time(void)
 	assert_in_range(vcpu.account.lost_ns, 40 * MS, 50 * MS);
 }
 
-static void unthrottled_vcpu_never_waits_and_is_never_late(void)
+TEST(unthrottled_vcpu_never_waits_and_is_never_late)
 {
 	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
 	uint64_t instructions = vcpu_quantum(&vcpu);
@@ -87,7 +87,7 @@ static void unthrottled_vcpu_never_waits_and_is_never_late(void)
 	assert_int_equal(vcpu.account.lost_ns, 0);
 }
 
-static void short_bursts_between_idle_times_keep_the_speed(void)
+TEST(short_bursts_between_idle_times_keep_the_speed)
 {
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = START;
@@ -107,7 +107,7 @@ static void short_bursts_between_idle_times_keep_the_speed(void)
 	assert_int_equal(vcpu.account.idle_ns, 100 * MS);
 }
 
-static void idle_time_is_not_caught_up(void)
+TEST(idle_time_is_not_caught_up)
 {
 	struct vcpu vcpu = fixed(60000);
 	uint64_t now_ns = busy(&vcpu, START, START + MS);
@@ -121,7 +121,7 @@ static void idle_time_is_not_caught_up(void)
 	assert_int_equal(vcpu.account.instructions - before, 60000 * 10);
 }
 
-static void vcpu_that_has_not_started_is_idle(void)
+TEST(vcpu_that_has_not_started_is_idle)
 {
 	const struct vcpu_config config = config_of("fixed", 60000);
 	struct vcpu vcpu;
@@ -132,7 +132,7 @@ static void vcpu_that_has_not_started_is_idle(void)
 	assert_int_equal(vcpu.account.active_ns, 0);
 }
 
-static void look_at_a_busy_vcpu_does_not_settle_it(void)
+TEST(look_at_a_busy_vcpu_does_not_settle_it)
 {
 	struct vcpu vcpu = fixed(60000);
 
@@ -140,7 +140,7 @@ static void look_at_a_busy_vcpu_does_not_settle_it(void)
 	assert_int_equal(vcpu.account.settled_ns, START);
 }
 
-static void command_changes_the_speed_at_the_next_quantum(void)
+TEST(command_changes_the_speed_at_the_next_quantum)
 {
 	struct vcpu vcpu = fixed(60000);
 	const struct command faster = {.vcpu = 0, .speed_kips = 240000};
@@ -155,7 +155,7 @@ static void command_changes_the_speed_at_the_next_quantum(void)
 	assert_int_equal(vcpu.changes[0].ramp.from_kips, 60000);
 }
 
-static void newly_throttled_vcpu_does_not_pay_for_earlier_work(void)
+TEST(newly_throttled_vcpu_does_not_pay_for_earlier_work)
 {
 	struct vcpu vcpu = fixed(SPEED_UNTHROTTLED);
 	const struct command slower = {.vcpu = 0, .speed_kips = 60000};
@@ -170,7 +170,7 @@ static void newly_throttled_vcpu_does_not_pay_for_earlier_work(void)
 	assert_int_equal(vcpu.account.lost_ns, 0);
 }
 
-static void governor_speeds_up_the_busy_and_slows_down_the_idle(void)
+TEST(governor_speeds_up_the_busy_and_slows_down_the_idle)
 {
 	const struct vcpu_config config = config_of("ondemand", 240000);
 	struct vcpu vcpu = made(&config, &no_script);
@@ -186,7 +186,7 @@ static void governor_speeds_up_the_busy_and_slows_down_the_idle(void)
 	assert_int_equal(vcpu.changes[0].reason, CHANGE_GOVERNOR);
 }
 
-static void latency_and_ramp_delay_the_decision_of_the_governor(void)
+TEST(latency_and_ramp_delay_the_decision_of_the_governor)
 {
 	struct vcpu_config config = config_of("ondemand", 240000);
 	struct vcpu vcpu;
@@ -202,7 +202,7 @@ static void latency_and_ramp_delay_the_decision_of_the_governor(void)
 	assert_int_equal(vcpu.speed_kips, 240000);
 }
 
-static void commanded_vcpu_leaves_its_governor_until_auto(void)
+TEST(commanded_vcpu_leaves_its_governor_until_auto)
 {
 	const struct vcpu_config config = config_of("ondemand", 240000);
 	const struct command hold = {.vcpu = 0, .speed_kips = 100000};
@@ -218,7 +218,7 @@ static void commanded_vcpu_leaves_its_governor_until_auto(void)
 	assert_int_equal(vcpu.speed_kips, 240000);
 }
 
-static void script_steps_happen_when_they_are_due(void)
+TEST(script_steps_happen_when_they_are_due)
 {
 	const struct vcpu_config config = config_of("fixed", 60000);
 	struct script script;
@@ -235,7 +235,7 @@ static void script_steps_happen_when_they_are_due(void)
 	script_deinit(&script);
 }
 
-static void changes_that_do_not_fit_are_counted(void)
+TEST(changes_that_do_not_fit_are_counted)
 {
 	struct vcpu vcpu = fixed(60000);
 	const struct command same = {.vcpu = 0, .speed_kips = 60000};
@@ -246,7 +246,7 @@ static void changes_that_do_not_fit_are_counted(void)
 	assert_int_equal(vcpu.changes_dropped, 3);
 }
 
-static void quantum_follows_the_speed_within_its_limits(void)
+TEST(quantum_follows_the_speed_within_its_limits)
 {
 	struct vcpu slow = fixed(1);
 	struct vcpu usual = fixed(60000);
@@ -256,23 +256,3 @@ static void quantum_follows_the_speed_within_its_limits(void)
 	assert_int_equal(vcpu_quantum(&usual), 15000);
 	assert_int_equal(vcpu_quantum(&fast), VCPU_QUANTUM_INSTRUCTIONS_MAX);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(busy_vcpu_runs_at_its_speed),
-	CASE(vcpu_faster_than_the_host_runs_at_its_speed_and_loses_time),
-	CASE(unthrottled_vcpu_never_waits_and_is_never_late),
-	CASE(short_bursts_between_idle_times_keep_the_speed),
-	CASE(idle_time_is_not_caught_up),
-	CASE(vcpu_that_has_not_started_is_idle),
-	CASE(look_at_a_busy_vcpu_does_not_settle_it),
-	CASE(command_changes_the_speed_at_the_next_quantum),
-	CASE(newly_throttled_vcpu_does_not_pay_for_earlier_work),
-	CASE(governor_speeds_up_the_busy_and_slows_down_the_idle),
-	CASE(latency_and_ramp_delay_the_decision_of_the_governor),
-	CASE(commanded_vcpu_leaves_its_governor_until_auto),
-	CASE(script_steps_happen_when_they_are_due),
-	CASE(changes_that_do_not_fit_are_counted),
-	CASE(quantum_follows_the_speed_within_its_limits),
-};
-
-RUN_CASES(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/record.h"
 
 #define FUNCTION 0
@@ -37,7 +37,7 @@ static struct place deeper(uint64_t bytes)
 	return result;
 }
 
-static void call_ends_at_a_return_with_the_same_stack_pointer(struct calls *calls)
+TEST_ON(calls, call_ends_at_a_return_with_the_same_stack_pointer)
 {
 	uint64_t number;
 
@@ -47,7 +47,7 @@ static void call_ends_at_a_return_with_the_same_stack_pointer(struct calls *call
 	assert_int_equal(return_from(calls, place, FUNCTION), 0);
 }
 
-static void nested_calls_end_one_by_one(struct calls *calls)
+TEST_ON(calls, nested_calls_end_one_by_one)
 {
 	uint64_t outer, inner;
 
@@ -57,7 +57,7 @@ static void nested_calls_end_one_by_one(struct calls *calls)
 	assert_int_equal(return_from(calls, place, FUNCTION), outer);
 }
 
-static void same_stack_pointer_in_another_thread_or_process_is_another_call(struct calls *calls)
+TEST_ON(calls, same_stack_pointer_in_another_thread_or_process_is_another_call)
 {
 	struct place thread = place, process = place;
 	uint64_t numbers[3];
@@ -72,7 +72,7 @@ static void same_stack_pointer_in_another_thread_or_process_is_another_call(stru
 	assert_int_equal(return_from(calls, thread, FUNCTION), numbers[1]);
 }
 
-static void site_ends_a_tail_call_and_its_caller_innermost_first(struct calls *calls)
+TEST_ON(calls, site_ends_a_tail_call_and_its_caller_innermost_first)
 {
 	uint64_t numbers[NUMBERS_MAX], outer, inner;
 
@@ -83,7 +83,7 @@ static void site_ends_a_tail_call_and_its_caller_innermost_first(struct calls *c
 	assert_int_equal(numbers[1], outer);
 }
 
-static void return_from_a_tail_call_leaves_its_caller_open(struct calls *calls)
+TEST_ON(calls, return_from_a_tail_call_leaves_its_caller_open)
 {
 	uint64_t numbers[NUMBERS_MAX], outer, inner;
 
@@ -94,7 +94,7 @@ static void return_from_a_tail_call_leaves_its_caller_open(struct calls *calls)
 	assert_int_equal(numbers[0], outer);
 }
 
-static void other_site_or_other_stack_pointer_ends_no_call(struct calls *calls)
+TEST_ON(calls, other_site_or_other_stack_pointer_ends_no_call)
 {
 	uint64_t numbers[NUMBERS_MAX];
 	struct place above = place;
@@ -106,7 +106,7 @@ static void other_site_or_other_stack_pointer_ends_no_call(struct calls *calls)
 	assert_int_equal(calls->count, 1);
 }
 
-static void call_that_longjmp_left_is_abandoned_when_another_has_its_place(struct calls *calls)
+TEST_ON(calls, call_that_longjmp_left_is_abandoned_when_another_has_its_place)
 {
 	struct calls_entered second;
 	uint64_t first;
@@ -118,7 +118,7 @@ static void call_that_longjmp_left_is_abandoned_when_another_has_its_place(struc
 	assert_int_equal(return_from(calls, place, FUNCTION), 0);
 }
 
-static void first_instruction_that_a_page_fault_repeats_begins_no_second_call(struct calls *calls)
+TEST_ON(calls, first_instruction_that_a_page_fault_repeats_begins_no_second_call)
 {
 	struct calls_entered first, second;
 
@@ -129,7 +129,7 @@ static void first_instruction_that_a_page_fault_repeats_begins_no_second_call(st
 	assert_int_equal(calls->count, 1);
 }
 
-static void call_without_room_is_counted_and_open_calls_still_end(struct calls *calls)
+TEST_ON(calls, call_without_room_is_counted_and_open_calls_still_end)
 {
 	struct calls_entered last;
 	struct place far;
@@ -142,7 +142,7 @@ static void call_without_room_is_counted_and_open_calls_still_end(struct calls *
 	assert_int_equal(return_from(calls, place, FUNCTION), 1);
 }
 
-static void call_whose_site_has_no_room_is_counted(struct calls *calls)
+TEST_ON(calls, call_whose_site_has_no_room_is_counted)
 {
 	for (unsigned int i = 0; i < CALLS_SITES_MAX; i++)
 		assert_int_equal(calls_add_site(calls, SITE + i), 0);
@@ -173,7 +173,7 @@ static unsigned int number_of(struct stacks *stacks, struct stack stack, bool *i
 	return stacks_number(stacks, &stack, TEXT_BEGIN, TEXT_END, is_new);
 }
 
-static void stacks_with_the_same_callers_have_the_same_number(struct stacks *stacks)
+TEST_ON(stacks, stacks_with_the_same_callers_have_the_same_number)
 {
 	bool is_new;
 
@@ -183,7 +183,7 @@ static void stacks_with_the_same_callers_have_the_same_number(struct stacks *sta
 	assert_false(is_new);
 }
 
-static void stacks_with_other_callers_or_order_have_other_numbers(struct stacks *stacks)
+TEST_ON(stacks, stacks_with_other_callers_or_order_have_other_numbers)
 {
 	bool is_new;
 
@@ -193,7 +193,7 @@ static void stacks_with_other_callers_or_order_have_other_numbers(struct stacks 
 	assert_int_equal(number_of(stacks, stack_of(BASE + 0x1234, BASE + 0x2000, 7), &is_new), 3);
 }
 
-static void load_address_of_the_file_does_not_change_the_number(struct stacks *stacks)
+TEST_ON(stacks, load_address_of_the_file_does_not_change_the_number)
 {
 	struct stack moved = stack_of(2 * BASE + 0x1234, 7, 2 * BASE + 0x2000);
 	bool is_new;
@@ -203,7 +203,7 @@ static void load_address_of_the_file_does_not_change_the_number(struct stacks *s
 	assert_int_equal(number_of(stacks, moved, &is_new), 1);
 }
 
-static void stack_without_room_has_no_number(struct stacks *stacks)
+TEST_ON(stacks, stack_without_room_has_no_number)
 {
 	bool is_new;
 
@@ -214,7 +214,7 @@ static void stack_without_room_has_no_number(struct stacks *stacks)
 	assert_false(is_new);
 }
 
-static void pushed_return_address_is_on_top(void)
+TEST(pushed_return_address_is_on_top)
 {
 	struct stack stack = stack_of(1, 2, 3);
 
@@ -225,7 +225,7 @@ static void pushed_return_address_is_on_top(void)
 	assert_int_equal(stack.words[3], 3);
 }
 
-static void push_on_a_full_stack_drops_the_farthest_word(void)
+TEST(push_on_a_full_stack_drops_the_farthest_word)
 {
 	struct stack stack = {.sp = 0x7ffe00, .word_count = STACK_WORDS_MAX, .words = {7}};
 
@@ -234,24 +234,3 @@ static void push_on_a_full_stack_drops_the_farthest_word(void)
 	assert_int_equal(stack.word_count, STACK_WORDS_MAX);
 	assert_int_equal(stack.words[1], 7);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(calls, call_ends_at_a_return_with_the_same_stack_pointer),
-	CASE_ON(calls, nested_calls_end_one_by_one),
-	CASE_ON(calls, same_stack_pointer_in_another_thread_or_process_is_another_call),
-	CASE_ON(calls, site_ends_a_tail_call_and_its_caller_innermost_first),
-	CASE_ON(calls, return_from_a_tail_call_leaves_its_caller_open),
-	CASE_ON(calls, other_site_or_other_stack_pointer_ends_no_call),
-	CASE_ON(calls, call_that_longjmp_left_is_abandoned_when_another_has_its_place),
-	CASE_ON(calls, first_instruction_that_a_page_fault_repeats_begins_no_second_call),
-	CASE_ON(calls, call_without_room_is_counted_and_open_calls_still_end),
-	CASE_ON(calls, call_whose_site_has_no_room_is_counted),
-	CASE_ON(stacks, stacks_with_the_same_callers_have_the_same_number),
-	CASE_ON(stacks, stacks_with_other_callers_or_order_have_other_numbers),
-	CASE_ON(stacks, load_address_of_the_file_does_not_change_the_number),
-	CASE(pushed_return_address_is_on_top),
-	CASE(push_on_a_full_stack_drops_the_farthest_word),
-	CASE_ON(stacks, stack_without_room_has_no_number),
-};
-
-RUN_CASES(tests)

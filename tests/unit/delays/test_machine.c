@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/machine.h"
 
-static void only_return_instructions_are_returns(void)
+TEST(only_return_instructions_are_returns)
 {
 	static const struct {
 		const char *machine, *name;
@@ -41,13 +41,13 @@ static void only_return_instructions_are_returns(void)
 	}
 }
 
-static void return_address_selects_the_instruction_set_on_armhf_alone(void)
+TEST(return_address_selects_the_instruction_set_on_armhf_alone)
 {
 	assert_int_equal(machine_find("armhf")->mode_bit, 1);
 	assert_int_equal(machine_find("arm64")->mode_bit, 0);
 }
 
-static void call_pushes_its_return_address_on_x86_alone(void)
+TEST(call_pushes_its_return_address_on_x86_alone)
 {
 	assert_int_equal(machine_popped(machine_find("x86_64")), 8);
 	assert_int_equal(machine_popped(machine_find("i386")), 4);
@@ -55,7 +55,7 @@ static void call_pushes_its_return_address_on_x86_alone(void)
 	assert_int_equal(machine_popped(machine_find("riscv64")), 0);
 }
 
-static void arguments_beyond_the_registers_lie_on_the_stack(void)
+TEST(arguments_beyond_the_registers_lie_on_the_stack)
 {
 	assert_int_equal(machine_argument_word(machine_find("i386"), 0), 1);
 	assert_int_equal(machine_argument_word(machine_find("i386"), 2), 3);
@@ -64,17 +64,7 @@ static void arguments_beyond_the_registers_lie_on_the_stack(void)
 	assert_int_equal(machine_argument_word(machine_find("riscv64"), 8), 0);
 }
 
-static void unknown_machine_is_not_found(void)
+TEST(unknown_machine_is_not_found)
 {
 	assert_null(machine_find("x86"));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(only_return_instructions_are_returns),
-	CASE(return_address_selects_the_instruction_set_on_armhf_alone),
-	CASE(call_pushes_its_return_address_on_x86_alone),
-	CASE(arguments_beyond_the_registers_lie_on_the_stack),
-	CASE(unknown_machine_is_not_found),
-};
-
-RUN_CASES(tests)

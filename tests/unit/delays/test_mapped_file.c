@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/record.h"
 
 #define LINE "a line of a record\n"
@@ -46,7 +46,7 @@ static size_t content_bytes(const char *path)
 	return count;
 }
 
-static void lines_continue_across_the_end_of_the_window(struct output *output)
+TEST_ON(output, lines_continue_across_the_end_of_the_window)
 {
 	const size_t count = 40000;
 
@@ -55,7 +55,7 @@ static void lines_continue_across_the_end_of_the_window(struct output *output)
 	assert_int_equal(content_bytes(output->path), count * strlen(LINE));
 }
 
-static void cleared_file_is_empty_and_can_be_written_again(struct output *output)
+TEST_ON(output, cleared_file_is_empty_and_can_be_written_again)
 {
 	mapped_file_write(&output->mapped_file, LINE LINE, 2 * strlen(LINE), 0);
 	assert_int_equal(mapped_file_clear(&output->mapped_file), 0);
@@ -64,7 +64,7 @@ static void cleared_file_is_empty_and_can_be_written_again(struct output *output
 	assert_int_equal(content_bytes(output->path), strlen(LINE));
 }
 
-static void line_that_leaves_too_little_room_is_not_written(struct output *output)
+TEST_ON(output, line_that_leaves_too_little_room_is_not_written)
 {
 	const size_t spare = MAPPED_FILE_BYTES_MAX - strlen(LINE);
 
@@ -76,18 +76,9 @@ static void line_that_leaves_too_little_room_is_not_written(struct output *outpu
 	assert_int_equal(content_bytes(output->path), 2 * strlen(LINE));
 }
 
-static void file_that_cannot_be_made_is_an_error(void)
+TEST(file_that_cannot_be_made_is_an_error)
 {
 	struct mapped_file mapped_file;
 
 	assert_int_equal(mapped_file_init(&mapped_file, "/nowhere/at/all"), -ENOENT);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(output, lines_continue_across_the_end_of_the_window),
-	CASE_ON(output, cleared_file_is_empty_and_can_be_written_again),
-	CASE_ON(output, line_that_leaves_too_little_room_is_not_written),
-	CASE(file_that_cannot_be_made_is_an_error),
-};
-
-RUN_CASES(tests)

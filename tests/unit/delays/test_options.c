@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/options.h"
 
 static char *const complete[] = {"machine=arm64", "clock=virtual", "request=/a,b", "out=/c"};
 
-static void all_arguments_are_read(void)
+TEST(all_arguments_are_read)
 {
 	char error[OPTIONS_ERROR_BYTES];
 	struct options options;
@@ -18,7 +18,7 @@ static void all_arguments_are_read(void)
 	assert_string_equal(options.out, "/c");
 }
 
-static void missing_argument_is_refused(void)
+TEST(missing_argument_is_refused)
 {
 	for (size_t i = 0; i < COUNT(complete); i++) {
 		char *words[COUNT(complete)], error[OPTIONS_ERROR_BYTES];
@@ -32,7 +32,7 @@ static void missing_argument_is_refused(void)
 	}
 }
 
-static void bad_argument_is_named(void)
+TEST(bad_argument_is_named)
 {
 	static char *const bad[] = {"machine=pdp11", "clock=wall", "request=", "speed=1", "out"};
 
@@ -45,7 +45,7 @@ static void bad_argument_is_named(void)
 	}
 }
 
-static void argument_given_twice_is_refused(void)
+TEST(argument_given_twice_is_refused)
 {
 	static char *const twice[] = {"out=/a", "out=/b"};
 	char error[OPTIONS_ERROR_BYTES];
@@ -54,12 +54,3 @@ static void argument_given_twice_is_refused(void)
 	assert_int_equal(options_parse((int)COUNT(twice), twice, &options, error), -EINVAL);
 	assert_non_null(strstr(error, "out=/b"));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(all_arguments_are_read),
-	CASE(missing_argument_is_refused),
-	CASE(bad_argument_is_named),
-	CASE(argument_given_twice_is_refused),
-};
-
-RUN_CASES(tests)

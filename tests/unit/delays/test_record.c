@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/record.h"
 
 static const struct moment moment = {.t_ns = 5000, .late_insns = 7, .cpu = 3};
@@ -10,14 +10,14 @@ static void check(const struct json_line *line, const char *expected)
 	assert_memory_equal(line->bytes, expected, line->len);
 }
 
-static void record_begins_with_its_schema(void)
+TEST(record_begins_with_its_schema)
 {
 	struct json_line line;
 
 	check(record_start(&line), "{\"ev\":\"delays\",\"schema\":2}\n");
 }
 
-static void enter_line_has_all_fields_of_a_call(void)
+TEST(enter_line_has_all_fields_of_a_call)
 {
 	const struct entry entry = {.call = 9,
 		.function = 1,
@@ -33,7 +33,7 @@ static void enter_line_has_all_fields_of_a_call(void)
 		"\n");
 }
 
-static void lines_for_the_end_of_a_call_have_all_fields(void)
+TEST(lines_for_the_end_of_a_call_have_all_fields)
 {
 	struct json_line line;
 
@@ -44,7 +44,7 @@ static void lines_for_the_end_of_a_call_have_all_fields(void)
 	check(record_lost(&line, 2), "{\"ev\":\"lost\",\"calls\":2}\n");
 }
 
-static void asking_line_has_the_arguments_of_a_sleep(void)
+TEST(asking_line_has_the_arguments_of_a_sleep)
 {
 	const struct asking asking = {.is_known = true, .arguments = {1, 0, UINT64_MAX, 3, 4}};
 	struct json_line line;
@@ -53,7 +53,7 @@ static void asking_line_has_the_arguments_of_a_sleep(void)
 						"\"arguments\":[1,0,18446744073709551615,3,4]}\n");
 }
 
-static void longest_stack_fits_into_a_line(void)
+TEST(longest_stack_fits_into_a_line)
 {
 	struct stack stack = {.function = 15,
 		.base = UINT64_MAX,
@@ -68,13 +68,3 @@ static void longest_stack_fits_into_a_line(void)
 	assert_true(line.len > STACK_WORDS_MAX * strlen("18446744073709551615,"));
 	assert_memory_equal(line.bytes + line.len - 3, "]}\n", 3);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(record_begins_with_its_schema),
-	CASE(enter_line_has_all_fields_of_a_call),
-	CASE(lines_for_the_end_of_a_call_have_all_fields),
-	CASE(asking_line_has_the_arguments_of_a_sleep),
-	CASE(longest_stack_fits_into_a_line),
-};
-
-RUN_CASES(tests)

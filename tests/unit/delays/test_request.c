@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/request.h"
 
 #define FUNCTION "function 401120 4f 0 20 1 401000 409000\n"
@@ -19,7 +19,7 @@ static int parse(const char *text)
 	return request_parse(text, &request, &line);
 }
 
-static void function_and_its_marks_are_read(void)
+TEST(function_and_its_marks_are_read)
 {
 	assert_int_equal(parse(FUNCTION "entry 0 401120 0 " WINDOW "\n"
 					"site 0 402ff8 18 " WINDOW "\n"),
@@ -35,7 +35,7 @@ static void function_and_its_marks_are_read(void)
 	assert_int_equal(request.marks[1].window[31], 0xff);
 }
 
-static void sleep_is_read_and_numbered_like_a_function(void)
+TEST(sleep_is_read_and_numbered_like_a_function)
 {
 	assert_int_equal(parse(FUNCTION SLEEP "call 1 401200 0 " WINDOW "\n"), 0);
 	assert_int_equal(request.function_count, 2);
@@ -47,7 +47,7 @@ static void sleep_is_read_and_numbered_like_a_function(void)
 	assert_int_equal(request.marks[0].kind, REQUEST_CALL);
 }
 
-static void mark_is_found_by_its_offset_in_a_page(void)
+TEST(mark_is_found_by_its_offset_in_a_page)
 {
 	const struct request_mark *mark;
 
@@ -60,13 +60,13 @@ static void mark_is_found_by_its_offset_in_a_page(void)
 	assert_null(request_first(&request, 0x401121));
 }
 
-static void empty_text_requests_nothing(void)
+TEST(empty_text_requests_nothing)
 {
 	assert_int_equal(parse(""), 0);
 	assert_int_equal(request.function_count, 0);
 }
 
-static void bad_line_is_refused_with_its_number(void)
+TEST(bad_line_is_refused_with_its_number)
 {
 	static const char *const bad[] = {
 		"function 401120\n",
@@ -90,7 +90,7 @@ static void bad_line_is_refused_with_its_number(void)
 	}
 }
 
-static void one_function_too_many_is_refused(void)
+TEST(one_function_too_many_is_refused)
 {
 	char text[(REQUEST_FUNCTIONS_MAX + 1) * sizeof(FUNCTION)] = "";
 
@@ -113,7 +113,7 @@ static void write_at(const char *path, long at, const void *bytes, size_t count)
 	fclose(file);
 }
 
-static void new_cell_is_reported_once(void)
+TEST(new_cell_is_reported_once)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	uint64_t cell = 3;
@@ -131,7 +131,7 @@ static void new_cell_is_reported_once(void)
 	unlink(path);
 }
 
-static void text_without_a_final_zero_is_refused(void)
+TEST(text_without_a_final_zero_is_refused)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	struct request_file file;
@@ -143,7 +143,7 @@ static void text_without_a_final_zero_is_refused(void)
 	unlink(path);
 }
 
-static void file_that_is_missing_or_too_short_is_an_error(void)
+TEST(file_that_is_missing_or_too_short_is_an_error)
 {
 	char path[] = "/tmp/request-XXXXXX";
 	struct request_file file;
@@ -153,17 +153,3 @@ static void file_that_is_missing_or_too_short_is_an_error(void)
 	unlink(path);
 	assert_int_equal(request_file_open(&file, path), -ENOENT);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(function_and_its_marks_are_read),
-	CASE(sleep_is_read_and_numbered_like_a_function),
-	CASE(mark_is_found_by_its_offset_in_a_page),
-	CASE(empty_text_requests_nothing),
-	CASE(bad_line_is_refused_with_its_number),
-	CASE(one_function_too_many_is_refused),
-	CASE(new_cell_is_reported_once),
-	CASE(text_without_a_final_zero_is_refused),
-	CASE(file_that_is_missing_or_too_short_is_an_error),
-};
-
-RUN_CASES(tests)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "delay_plugin/watch.h"
 
 #define ENTRY UINT64_C(0x401120)
@@ -156,7 +156,7 @@ static const char *record_of(const struct fixture *fixture)
 	return fixture->watch.mapped_file.window;
 }
 
-static void function_that_there_is_no_room_for_is_lost(struct fixture *fixture)
+TEST_ON(fixture, function_that_there_is_no_room_for_is_lost)
 {
 	for (unsigned int nth = 0; nth < WATCH_LOADED_MAX; nth++)
 		load(fixture, nth);
@@ -165,9 +165,3 @@ static void function_that_there_is_no_room_for_is_lost(struct fixture *fixture)
 	load(fixture, WATCH_LOADED_MAX);
 	assert_string_equal(record_of(fixture), STARTED "{\"ev\":\"lost\",\"calls\":1}\n");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, function_that_there_is_no_room_for_is_lost),
-};
-
-RUN_CASES(tests)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "model/array.h"
 
 #define GRANULE ARRAY_GRANULE_BYTES
@@ -39,13 +39,13 @@ static void assert_all(const struct array *array, uint32_t from, uint32_t to, ui
 	}
 }
 
-static void new_array_reads_as_erased_and_touches_no_bytes(struct fixture *fixture)
+TEST_ON(fixture, new_array_reads_as_erased_and_touches_no_bytes)
 {
 	assert_all(&fixture->array, 0, SIZE_BYTES, 0xFF);
 	assert_int_equal(fixture->bytes[0], 0x5A);
 }
 
-static void program_in_one_granule_leaves_the_others_erased(struct fixture *fixture)
+TEST_ON(fixture, program_in_one_granule_leaves_the_others_erased)
 {
 	uint8_t zero = 0;
 
@@ -57,7 +57,7 @@ static void program_in_one_granule_leaves_the_others_erased(struct fixture *fixt
 	assert_all(&fixture->array, GRANULE + 2, SIZE_BYTES, 0xFF);
 }
 
-static void program_across_granules_clears_bits_in_both(struct fixture *fixture)
+TEST_ON(fixture, program_across_granules_clears_bits_in_both)
 {
 	uint8_t data[] = {0x0F, 0xF0};
 	uint8_t got[2];
@@ -68,7 +68,7 @@ static void program_across_granules_clears_bits_in_both(struct fixture *fixture)
 	assert_memory_equal(got, data, sizeof(data));
 }
 
-static void program_of_any_length_changes_only_its_own_bytes(struct fixture *fixture)
+TEST_ON(fixture, program_of_any_length_changes_only_its_own_bytes)
 {
 	uint8_t data[24];
 	uint8_t got[sizeof(data) + 2];
@@ -85,7 +85,7 @@ static void program_of_any_length_changes_only_its_own_bytes(struct fixture *fix
 	}
 }
 
-static void read_past_the_end_continues_at_0(struct fixture *fixture)
+TEST_ON(fixture, read_past_the_end_continues_at_0)
 {
 	uint8_t first = 0x12;
 	uint8_t got[2];
@@ -96,7 +96,7 @@ static void read_past_the_end_continues_at_0(struct fixture *fixture)
 	assert_int_equal(got[1], 0x12);
 }
 
-static void erase_of_one_granule_leaves_the_others(struct fixture *fixture)
+TEST_ON(fixture, erase_of_one_granule_leaves_the_others)
 {
 	static const uint8_t zeros[SIZE_BYTES];
 
@@ -107,7 +107,7 @@ static void erase_of_one_granule_leaves_the_others(struct fixture *fixture)
 	assert_all(&fixture->array, 2 * GRANULE, SIZE_BYTES, 0x00);
 }
 
-static void erase_that_begins_inside_a_granule_erases_only_its_range(struct fixture *fixture)
+TEST_ON(fixture, erase_that_begins_inside_a_granule_erases_only_its_range)
 {
 	const uint32_t end = 2 * GRANULE + 3;
 
@@ -119,7 +119,7 @@ static void erase_that_begins_inside_a_granule_erases_only_its_range(struct fixt
 	assert_true(array_granule_is_erased(&fixture->array, GRANULE));
 }
 
-static void program_after_erase_does_not_see_old_bits(struct fixture *fixture)
+TEST_ON(fixture, program_after_erase_does_not_see_old_bits)
 {
 	uint8_t zero = 0x00;
 	uint8_t value = 0xA5;
@@ -130,7 +130,7 @@ static void program_after_erase_does_not_see_old_bits(struct fixture *fixture)
 	assert_all(&fixture->array, 7, 8, 0xA5);
 }
 
-static void load_sets_bits_that_program_cannot(struct fixture *fixture)
+TEST_ON(fixture, load_sets_bits_that_program_cannot)
 {
 	uint8_t zero = 0x00;
 	uint8_t ones = 0xFF;
@@ -140,7 +140,7 @@ static void load_sets_bits_that_program_cannot(struct fixture *fixture)
 	assert_all(&fixture->array, 7, 8, 0xFF);
 }
 
-static void load_of_erased_bytes_keeps_the_granule_erased(struct fixture *fixture)
+TEST_ON(fixture, load_of_erased_bytes_keeps_the_granule_erased)
 {
 	uint8_t ones[16];
 
@@ -169,7 +169,7 @@ static const uint8_t *read_all(struct fixture *fixture)
 	return fixture->got;
 }
 
-static void interrupted_erase_leaves_erased_then_mixed_then_old_bytes(struct fixture *fixture)
+TEST_ON(fixture, interrupted_erase_leaves_erased_then_mixed_then_old_bytes)
 {
 	const uint8_t *got;
 
@@ -184,7 +184,7 @@ static void interrupted_erase_leaves_erased_then_mixed_then_old_bytes(struct fix
 	assert_in_range(count(got, GRANULE, 0x00), GRANULE / 5, GRANULE / 2);
 }
 
-static void interrupted_erase_of_less_than_a_granule_stays_inside_its_block(struct fixture *fixture)
+TEST_ON(fixture, interrupted_erase_of_less_than_a_granule_stays_inside_its_block)
 {
 	const uint8_t *got;
 
@@ -196,7 +196,7 @@ static void interrupted_erase_of_less_than_a_granule_stays_inside_its_block(stru
 	assert_int_equal(count(got + 512, SIZE_BYTES - 512, BEFORE), SIZE_BYTES - 512);
 }
 
-static void interrupted_program_sets_no_bit_and_stays_inside_its_page(struct fixture *fixture)
+TEST_ON(fixture, interrupted_program_sets_no_bit_and_stays_inside_its_page)
 {
 	uint8_t data[256];
 	const uint8_t *got;
@@ -215,7 +215,7 @@ static void interrupted_program_sets_no_bit_and_stays_inside_its_page(struct fix
 	assert_in_range(count(got + 512, 256, BEFORE & 0xF0), 32, 120);
 }
 
-static void interrupted_program_that_erases_first_may_leave_bytes_erased(struct fixture *fixture)
+TEST_ON(fixture, interrupted_program_that_erases_first_may_leave_bytes_erased)
 {
 	uint8_t data[256];
 	const uint8_t *got;
@@ -236,7 +236,7 @@ static const uint8_t *erased_half_way(struct fixture *fixture, uint64_t seed)
 	return read_all(fixture);
 }
 
-static void interrupted_erase_leaves_bytes_that_depend_on_the_seed(struct fixture *fixture)
+TEST_ON(fixture, interrupted_erase_leaves_bytes_that_depend_on_the_seed)
 {
 	uint8_t first[GRANULE];
 
@@ -244,23 +244,3 @@ static void interrupted_erase_leaves_bytes_that_depend_on_the_seed(struct fixtur
 	assert_memory_equal(erased_half_way(fixture, SEED), first, sizeof(first));
 	assert_memory_not_equal(erased_half_way(fixture, SEED + 1), first, sizeof(first));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, new_array_reads_as_erased_and_touches_no_bytes),
-	CASE_ON(fixture, program_in_one_granule_leaves_the_others_erased),
-	CASE_ON(fixture, program_across_granules_clears_bits_in_both),
-	CASE_ON(fixture, program_of_any_length_changes_only_its_own_bytes),
-	CASE_ON(fixture, read_past_the_end_continues_at_0),
-	CASE_ON(fixture, erase_of_one_granule_leaves_the_others),
-	CASE_ON(fixture, erase_that_begins_inside_a_granule_erases_only_its_range),
-	CASE_ON(fixture, program_after_erase_does_not_see_old_bits),
-	CASE_ON(fixture, load_sets_bits_that_program_cannot),
-	CASE_ON(fixture, load_of_erased_bytes_keeps_the_granule_erased),
-	CASE_ON(fixture, interrupted_erase_leaves_erased_then_mixed_then_old_bytes),
-	CASE_ON(fixture, interrupted_erase_of_less_than_a_granule_stays_inside_its_block),
-	CASE_ON(fixture, interrupted_program_sets_no_bit_and_stays_inside_its_page),
-	CASE_ON(fixture, interrupted_program_that_erases_first_may_leave_bytes_erased),
-	CASE_ON(fixture, interrupted_erase_leaves_bytes_that_depend_on_the_seed),
-};
-
-RUN_CASES(tests)

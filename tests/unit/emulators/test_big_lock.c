@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 
 #define CPU_THREAD "ALL CPUs/TCG"
 
@@ -111,11 +111,7 @@ static void lock_is_tried(void **state)
 	assert_int_equal(error, attempt->expected);
 }
 
-static const struct CMUnitTest tests[] = {
-	ROW(lock_is_tried, attempt, cpu_thread_keeps_the_big_lock_until_it_waits, CPU_THREAD, true,
-		EBUSY),
-	ROW(lock_is_tried, attempt, cpu_thread_unlocks_another_lock, CPU_THREAD, false, 0),
-	ROW(lock_is_tried, attempt, other_thread_unlocks_the_big_lock, "IO mon_iothread", true, 0),
-};
-
-RUN_CASES(tests)
+TEST_ROW(lock_is_tried, attempt, cpu_thread_keeps_the_big_lock_until_it_waits, CPU_THREAD, true,
+	EBUSY)
+TEST_ROW(lock_is_tried, attempt, cpu_thread_unlocks_another_lock, CPU_THREAD, false, 0)
+TEST_ROW(lock_is_tried, attempt, other_thread_unlocks_the_big_lock, "IO mon_iothread", true, 0)

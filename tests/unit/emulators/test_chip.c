@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests of the chip model that a dialogue in golden/ cannot make. */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "bench.h"
 #include "model/start_state.h"
 
-static void same_commands_at_same_times_give_same_facts(void)
+TEST(same_commands_at_same_times_give_same_facts)
 {
 	struct chip_facts traces[2][6];
 
@@ -25,7 +25,7 @@ static void same_commands_at_same_times_give_same_facts(void)
 
 /* Power cuts as text. */
 
-static void power_cut_text_gives_time_and_duration(void)
+TEST(power_cut_text_gives_time_and_duration)
 {
 	static const struct {
 		const char *text;
@@ -49,7 +49,7 @@ static void power_cut_text_gives_time_and_duration(void)
 	}
 }
 
-static void other_text_is_not_a_power_cut(void)
+TEST(other_text_is_not_a_power_cut)
 {
 	static const char *const texts[] = {"", "0", "x", "-1", "4294967296", "1,", "1,101%",
 		"1,5%%", "1,5,", "1,5,6,7", "1 ", "1,,5", "1,18446744073709551616"};
@@ -62,7 +62,7 @@ static void other_text_is_not_a_power_cut(void)
 	}
 }
 
-static void share_of_the_longest_work_does_not_overflow(void)
+TEST(share_of_the_longest_work_does_not_overflow)
 {
 	struct power_cut cut = {.nth = 1, .is_percent = true, .after = 100};
 
@@ -73,7 +73,7 @@ static void share_of_the_longest_work_does_not_overflow(void)
 
 /* States in which a client finds a part. */
 
-static void every_part_starts_in_each_state_that_fits_it(void)
+TEST(every_part_starts_in_each_state_that_fits_it)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
 		for (int which = START_READY; which <= START_PROTECTED; which++) {
@@ -96,7 +96,7 @@ static void every_part_starts_in_each_state_that_fits_it(void)
 	}
 }
 
-static void state_fits_only_parts_with_its_bus_and_commands(void)
+TEST(state_fits_only_parts_with_its_bus_and_commands)
 {
 	assert_false(start_state_fits(START_ASLEEP, part_find("SST39SF040")));
 	assert_false(start_state_fits(START_ERASE_SUSPENDED, part_find("MX25L6406E")));
@@ -104,7 +104,7 @@ static void state_fits_only_parts_with_its_bus_and_commands(void)
 	assert_true(start_state_fits(START_ASLEEP, part_find("MX25L6406E")));
 }
 
-static void only_names_of_states_are_parsed(void)
+TEST(only_names_of_states_are_parsed)
 {
 	enum start_state read = START_PROTECTED;
 
@@ -116,15 +116,3 @@ static void only_names_of_states_are_parsed(void)
 	assert_true(start_state_parse("sleeping", &read) < 0);
 	assert_true(start_state_parse("", &read) < 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(same_commands_at_same_times_give_same_facts),
-	CASE(power_cut_text_gives_time_and_duration),
-	CASE(other_text_is_not_a_power_cut),
-	CASE(share_of_the_longest_work_does_not_overflow),
-	CASE(every_part_starts_in_each_state_that_fits_it),
-	CASE(state_fits_only_parts_with_its_bus_and_commands),
-	CASE(only_names_of_states_are_parsed),
-};
-
-RUN_CASES(tests)

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "serprog/clock.h"
 #include "serprog/counter.h"
 
@@ -14,7 +14,7 @@ static void start(struct clock *clock)
 
 FIXTURE(clock, start, NOTHING);
 
-static void scripted_clock_stands_still_between_ticks(struct clock *clock)
+TEST_ON(clock, scripted_clock_stands_still_between_ticks)
 {
 	clock_init_scripted(clock, 250);
 	assert_int_equal(clock_now_ns(clock), CLOCK_SCRIPTED_START_NS);
@@ -24,7 +24,7 @@ static void scripted_clock_stands_still_between_ticks(struct clock *clock)
 	assert_int_equal(clock->step_ns, 250);
 }
 
-static void wait_advances_a_scripted_clock_exactly_and_never_back(struct clock *clock)
+TEST_ON(clock, wait_advances_a_scripted_clock_exactly_and_never_back)
 {
 	clock_init_scripted(clock, 250);
 	clock_wait_until(clock, CLOCK_SCRIPTED_START_NS + 7);
@@ -34,7 +34,7 @@ static void wait_advances_a_scripted_clock_exactly_and_never_back(struct clock *
 	assert_int_equal(clock->backward_count, 0);
 }
 
-static void readable_stop_fd_ends_a_long_wait(struct clock *clock)
+TEST_ON(clock, readable_stop_fd_ends_a_long_wait)
 {
 	int fds[2];
 
@@ -46,7 +46,7 @@ static void readable_stop_fd_ends_a_long_wait(struct clock *clock)
 	close(fds[1]);
 }
 
-static void peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not(struct clock *clock)
+TEST_ON(clock, peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not)
 {
 	int fds[2];
 
@@ -59,7 +59,7 @@ static void peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not(struct cloc
 	close(fds[0]);
 }
 
-static void uninterrupted_wait_is_never_early(struct clock *clock)
+TEST_ON(clock, uninterrupted_wait_is_never_early)
 {
 	const uint64_t until_ns = clock_now_ns(clock) + 30000000;
 
@@ -67,7 +67,7 @@ static void uninterrupted_wait_is_never_early(struct clock *clock)
 	assert_true(clock_now_ns(clock) >= until_ns);
 }
 
-static void tick_does_not_advance_the_monotonic_clock(struct clock *clock)
+TEST_ON(clock, tick_does_not_advance_the_monotonic_clock)
 {
 	uint64_t before_ns;
 
@@ -78,7 +78,7 @@ static void tick_does_not_advance_the_monotonic_clock(struct clock *clock)
 	assert_true(clock_now_ns(clock) - before_ns < UINT64_C(1) << 60);
 }
 
-static void clock_has_the_name_of_its_option(void)
+TEST(clock_has_the_name_of_its_option)
 {
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_MONOTONIC), "monotonic");
 	assert_string_equal(clock_source_name(CLOCK_SOURCE_COUNTER), COUNTER_NAME);
@@ -86,7 +86,7 @@ static void clock_has_the_name_of_its_option(void)
 }
 
 /* Two rates are those of QEMU's arm64 counter. A tick of the third is not a whole nanosecond. */
-static void count_at_any_rate_is_rounded_down_to_nanoseconds(void)
+TEST(count_at_any_rate_is_rounded_down_to_nanoseconds)
 {
 	static const struct {
 		uint64_t count, rate_hz, ns;
@@ -103,7 +103,7 @@ static void count_at_any_rate_is_rounded_down_to_nanoseconds(void)
 		assert_int_equal(counter_to_ns(cases[i].count, cases[i].rate_hz), cases[i].ns);
 }
 
-static void count_of_centuries_does_not_overflow(void)
+TEST(count_of_centuries_does_not_overflow)
 {
 	const uint64_t seconds = UINT64_C(18000000000);
 
@@ -111,25 +111,10 @@ static void count_of_centuries_does_not_overflow(void)
 	assert_int_equal(counter_to_ns(UINT64_MAX, 1000000000), UINT64_MAX);
 }
 
-static void counter_of_this_machine_advances(void)
+TEST(counter_of_this_machine_advances)
 {
 	struct clock clock;
 
 	assert_int_equal(clock_init(&clock, CLOCK_SOURCE_COUNTER), 0);
 	assert_true(clock.step_ns > 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(clock, scripted_clock_stands_still_between_ticks),
-	CASE_ON(clock, wait_advances_a_scripted_clock_exactly_and_never_back),
-	CASE_ON(clock, readable_stop_fd_ends_a_long_wait),
-	CASE_ON(clock, peer_that_hangs_up_ends_a_long_wait_but_its_bytes_do_not),
-	CASE_ON(clock, uninterrupted_wait_is_never_early),
-	CASE_ON(clock, tick_does_not_advance_the_monotonic_clock),
-	CASE(clock_has_the_name_of_its_option),
-	CASE(count_at_any_rate_is_rounded_down_to_nanoseconds),
-	CASE(count_of_centuries_does_not_overflow),
-	CASE(counter_of_this_machine_advances),
-};
-
-RUN_CASES(tests)

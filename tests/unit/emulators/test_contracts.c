@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "bench.h"
 
 #define ARRAY_512K UINT32_C(0xF80000) /* an address in the array of every LPC or FWH part */
@@ -504,7 +504,7 @@ static size_t count_parts_that_keep(const struct contract *contract, size_t whic
 	return count / COUNT(corners);
 }
 
-static void every_wait_of_every_part_is_kept_to_the_nanosecond(void)
+TEST(every_wait_of_every_part_is_kept_to_the_nanosecond)
 {
 	for (size_t i = 0; i < COUNT(contracts); i++) {
 		for (size_t which = 0; which < contracts[i].count; which++) {
@@ -516,9 +516,3 @@ static void every_wait_of_every_part_is_kept_to_the_nanosecond(void)
 		}
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(every_wait_of_every_part_is_kept_to_the_nanosecond),
-};
-
-RUN_CASES(tests)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests corners, and the draws of busy times and of the time at which WEL falls. */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "bench.h"
 #include "model/corner.h"
 
@@ -18,7 +18,7 @@ static uint64_t ns_of(const char *text, const struct corner_use *use)
 	return corner_figure(&corner, &busy, use).ns;
 }
 
-static void corner_is_formatted_as_the_text_that_it_was_parsed_from(void)
+TEST(corner_is_formatted_as_the_text_that_it_was_parsed_from)
 {
 	static const char *const texts[] = {"min", "typ", "max", "zero", "draw:0",
 		"draw:18446744073709551615", "slow:1", "slow:1000"};
@@ -33,7 +33,7 @@ static void corner_is_formatted_as_the_text_that_it_was_parsed_from(void)
 	}
 }
 
-static void other_text_is_refused_and_leaves_the_corner_unchanged(void)
+TEST(other_text_is_refused_and_leaves_the_corner_unchanged)
 {
 	static const char *const texts[] = {"", "Max", "max ", "typical", "draw",
 		"draw:", "draw:-1", "draw:x", "draw:18446744073709551616", "slow:", "slow:0",
@@ -48,7 +48,7 @@ static void other_text_is_refused_and_leaves_the_corner_unchanged(void)
 	}
 }
 
-static void fixed_corners_give_their_figures(void)
+TEST(fixed_corners_give_their_figures)
 {
 	struct corner_use use = {0};
 
@@ -60,7 +60,7 @@ static void fixed_corners_give_their_figures(void)
 	assert_int_equal(ns_of("slow:7", &use), 35000);
 }
 
-static void grade_is_that_of_the_figure_and_assumed_for_slow(void)
+TEST(grade_is_that_of_the_figure_and_assumed_for_slow)
 {
 	static const struct {
 		const char *text;
@@ -77,7 +77,7 @@ static void grade_is_that_of_the_figure_and_assumed_for_slow(void)
 	}
 }
 
-static void draws_spread_from_typ_to_max(void)
+TEST(draws_spread_from_typ_to_max)
 {
 	uint64_t lowest_ns = UINT64_MAX;
 	uint64_t highest_ns = 0;
@@ -94,7 +94,7 @@ static void draws_spread_from_typ_to_max(void)
 	assert_true(highest_ns > 4900);
 }
 
-static void draw_depends_on_seed_opcode_address_and_count(void)
+TEST(draw_depends_on_seed_opcode_address_and_count)
 {
 	struct corner_use use = {.opcode = 0x20, .address = 0x1000, .count = 3};
 	struct corner_use other_opcode = {.opcode = 0xD8, .address = 0x1000, .count = 3};
@@ -110,7 +110,7 @@ static void draw_depends_on_seed_opcode_address_and_count(void)
 }
 
 /* An hour is the longest time that a chip file may give. */
-static void draw_of_the_longest_erase_does_not_overflow(void)
+TEST(draw_of_the_longest_erase_does_not_overflow)
 {
 	static const struct busy_time erase = {
 		.typ = {UINT64_C(40000000000), GRADE_DATASHEET},
@@ -135,7 +135,7 @@ static uint64_t drawn_erase_ns(struct bench *bench, uint8_t opcode, uint32_t add
 	return bench->facts.work_ns;
 }
 
-static void work_elsewhere_does_not_change_a_draw(void)
+TEST(work_elsewhere_does_not_change_a_draw)
 {
 	struct bench quiet;
 	struct bench noisy;
@@ -155,7 +155,7 @@ static void work_elsewhere_does_not_change_a_draw(void)
 	bench_deinit(&noisy);
 }
 
-static void second_erase_of_a_block_has_another_draw(void)
+TEST(second_erase_of_a_block_has_another_draw)
 {
 	struct bench bench;
 	uint64_t first_ns;
@@ -199,7 +199,7 @@ static unsigned int wel_falls_at(struct bench *bench, uint32_t address)
 	return step;
 }
 
-static void wel_falls_within_the_busy_time_at_another_time_for_each_erase(void)
+TEST(wel_falls_within_the_busy_time_at_another_time_for_each_erase)
 {
 	static const char *const parts[] = {"M25P80", "M25P10-A", "AT25SF161", "AT25DF641"};
 
@@ -219,7 +219,7 @@ static void wel_falls_within_the_busy_time_at_another_time_for_each_erase(void)
 	}
 }
 
-static void time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewhere(void)
+TEST(time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewhere)
 {
 	struct bench benches[3];
 	unsigned int first;
@@ -234,19 +234,3 @@ static void time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewher
 	for (size_t i = 0; i < 3; i++)
 		bench_deinit(&benches[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(corner_is_formatted_as_the_text_that_it_was_parsed_from),
-	CASE(other_text_is_refused_and_leaves_the_corner_unchanged),
-	CASE(fixed_corners_give_their_figures),
-	CASE(grade_is_that_of_the_figure_and_assumed_for_slow),
-	CASE(draws_spread_from_typ_to_max),
-	CASE(draw_depends_on_seed_opcode_address_and_count),
-	CASE(draw_of_the_longest_erase_does_not_overflow),
-	CASE(work_elsewhere_does_not_change_a_draw),
-	CASE(second_erase_of_a_block_has_another_draw),
-	CASE(wel_falls_within_the_busy_time_at_another_time_for_each_erase),
-	CASE(time_at_which_wel_falls_depends_on_the_seed_but_not_on_work_elsewhere),
-};
-
-RUN_CASES(tests)

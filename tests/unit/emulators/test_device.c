@@ -78,7 +78,7 @@ static bool ask(struct bench *bench, const uint8_t *bytes, size_t len)
 {
 	struct serprog_request request;
 
-	if (serprog_parse(bytes, len, &bench->device.limits, &request) != SERPROG_PARSE_DONE)
+	if (!serprog_parse(bytes, len, &bench->device.limits, &request))
 		return false;
 	bench->reply_len = device_answer(
 		&bench->device, &request, clock_now_ns(&bench->clock), bench->reply, &bench->event);
@@ -247,11 +247,11 @@ static bool run_parse(struct bench *bench)
 
 	if (!take_transfer(&transfer))
 		return false;
-	while (serprog_parse(transfer.bytes, len, &limits, &request) == SERPROG_PARSE_MORE) {
+	while (!serprog_parse(transfer.bytes, len, &limits, &request)) {
 		if (request.op != 0xEE || len++ == transfer.len)
 			return false;
 	}
-	if (serprog_parse(transfer.bytes, transfer.len, &limits, &request) != SERPROG_PARSE_DONE)
+	if (!serprog_parse(transfer.bytes, transfer.len, &limits, &request))
 		return false;
 	put(&bench->dialogue, "%s %zu bytes", serprog_name(request.op), len);
 	put_request(&bench->dialogue, &request);

@@ -2,7 +2,7 @@
 /* Tests that the player of dialogues parses the words of its lines, and refuses mistyped ones. */
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "dialogue.h"
 
 /* Returns the first word of a line. take_transfer() then takes the others. */
@@ -12,7 +12,7 @@ static const char *first_of(const char *text, char line[64])
 	return strtok(line, " ");
 }
 
-static void words_of_a_transfer_are_taken(void)
+TEST(words_of_a_transfer_are_taken)
 {
 	struct transfer transfer;
 	char line[64];
@@ -24,7 +24,7 @@ static void words_of_a_transfer_are_taken(void)
 	assert_int_equal(transfer.wire_ns, 7);
 }
 
-static void mistyped_word_of_a_transfer_is_refused(void)
+TEST(mistyped_word_of_a_transfer_is_refused)
 {
 	static const char *const words[] = {"0g", "poll", "100", "-1", "00*", "00*0", "00*2x",
 		"00*4098", "r", "r1x", "r-1", "t", "t1us"};
@@ -40,7 +40,7 @@ static void mistyped_word_of_a_transfer_is_refused(void)
 	}
 }
 
-static void time_is_relative_to_the_last_one_or_to_the_end(void)
+TEST(time_is_relative_to_the_last_one_or_to_the_end)
 {
 	static const struct {
 		const char *at;
@@ -55,7 +55,7 @@ static void time_is_relative_to_the_last_one_or_to_the_end(void)
 	}
 }
 
-static void mistyped_time_or_number_is_refused(void)
+TEST(mistyped_time_or_number_is_refused)
 {
 	static const char *const times[] = {"", "5", "+", "+5x", "+-5", "endless", "end5", "end+"};
 	uint64_t number = 100;
@@ -70,20 +70,10 @@ static void mistyped_time_or_number_is_refused(void)
 	assert_false(take_address(&(uint32_t){0}));
 }
 
-static void missing_file_argument_is_a_failure(void)
+TEST(missing_file_argument_is_a_failure)
 {
 	char *words[] = {"test", "--print"};
 
 	assert_int_equal(dialogue_main(1, words, NULL, NULL, NULL), 1);
 	assert_int_equal(dialogue_main(2, words, NULL, NULL, NULL), 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(words_of_a_transfer_are_taken),
-	CASE(mistyped_word_of_a_transfer_is_refused),
-	CASE(time_is_relative_to_the_last_one_or_to_the_end),
-	CASE(mistyped_time_or_number_is_refused),
-	CASE(missing_file_argument_is_a_failure),
-};
-
-RUN_CASES(tests)

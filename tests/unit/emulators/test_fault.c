@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "link/fault.h"
 
 #define STREAM_BYTES 20000
@@ -42,7 +42,7 @@ static void assert_passed(struct stream *stream, const char *in, const char *exp
 	assert_memory_equal(stream->out, expected, len);
 }
 
-static void drop_loses_the_nth_byte(struct stream *stream)
+TEST_ON(stream, drop_loses_the_nth_byte)
 {
 	with(&stream->faults, 1, "drop@3");
 	assert_passed(stream, "abcd", "abd");
@@ -51,7 +51,7 @@ static void drop_loses_the_nth_byte(struct stream *stream)
 	assert_int_equal(stream->last_nth, 3);
 }
 
-static void bytes_are_counted_across_chunks(struct stream *stream)
+TEST_ON(stream, bytes_are_counted_across_chunks)
 {
 	with(&stream->faults, 1, "duplicate@3");
 	assert_passed(stream, "ab", "ab");
@@ -59,7 +59,7 @@ static void bytes_are_counted_across_chunks(struct stream *stream)
 	assert_int_equal(stream->last_nth, 3);
 }
 
-static void corrupted_byte_always_changes(struct stream *stream)
+TEST_ON(stream, corrupted_byte_always_changes)
 {
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		with(&stream->faults, seed, "corrupt@1");
@@ -71,7 +71,7 @@ static void corrupted_byte_always_changes(struct stream *stream)
 	}
 }
 
-static void fault_of_requests_leaves_replies_unchanged(struct stream *stream)
+TEST_ON(stream, fault_of_requests_leaves_replies_unchanged)
 {
 	with(&stream->faults, 1, "drop@in:p=1");
 	assert_passed(stream, "abcd", "abcd");
@@ -94,7 +94,7 @@ static size_t pass_long_stream(uint64_t seed, const char *text, size_t chunk, ui
 	return len;
 }
 
-static void same_seed_makes_the_same_faults_in_chunks_of_any_size(void)
+TEST(same_seed_makes_the_same_faults_in_chunks_of_any_size)
 {
 	static uint8_t once[2 * STREAM_BYTES];
 	static uint8_t again[2 * STREAM_BYTES];
@@ -107,7 +107,7 @@ static void same_seed_makes_the_same_faults_in_chunks_of_any_size(void)
 	assert_memory_not_equal(once, again, len);
 }
 
-static void number_of_faults_follows_the_probability(void)
+TEST(number_of_faults_follows_the_probability)
 {
 	static uint8_t out[2 * STREAM_BYTES];
 
@@ -117,7 +117,7 @@ static void number_of_faults_follows_the_probability(void)
 	assert_int_equal(pass_long_stream(7, "drop@p=1", STREAM_BYTES, out), 0);
 }
 
-static void second_fault_does_not_change_the_draws_of_the_first(void)
+TEST(second_fault_does_not_change_the_draws_of_the_first)
 {
 	struct faults alone;
 	struct faults beside;
@@ -133,7 +133,7 @@ static void second_fault_does_not_change_the_draws_of_the_first(void)
 	}
 }
 
-static void fault_hits_only_the_nth_request(void)
+TEST(fault_hits_only_the_nth_request)
 {
 	struct faults faults;
 	const struct fault *fault;
@@ -150,7 +150,7 @@ static void fault_hits_only_the_nth_request(void)
 	assert_true(faults_hold(&faults));
 }
 
-static void stall_without_a_time_never_ends(void)
+TEST(stall_without_a_time_never_ends)
 {
 	struct faults faults;
 
@@ -158,7 +158,7 @@ static void stall_without_a_time_never_ends(void)
 	assert_true(faults.fault[0].hold_ns == FAULT_FOR_EVER);
 }
 
-static void earliest_stuck_wip_counts(void)
+TEST(earliest_stuck_wip_counts)
 {
 	struct faults faults;
 
@@ -170,7 +170,7 @@ static void earliest_stuck_wip_counts(void)
 	assert_int_equal(faults_stuck_from(&faults), 0);
 }
 
-static void text_that_is_not_a_fault_is_refused(void)
+TEST(text_that_is_not_a_fault_is_refused)
 {
 	static const char *const bad[] = {"", "drop", "drop@", "drop@0", "drop@-1", "drop@x",
 		"drop:5@1", "drop@p=0", "drop@p=1.1", "drop@p=", "drop@p=nan", "drop@p=1e-3",
@@ -187,7 +187,7 @@ static void text_that_is_not_a_fault_is_refused(void)
 	assert_string_equal(faults.text, "");
 }
 
-static void fault_without_room_is_refused(void)
+TEST(fault_without_room_is_refused)
 {
 	struct faults faults;
 
@@ -197,20 +197,3 @@ static void fault_without_room_is_refused(void)
 	assert_int_equal(faults_add(&faults, "drop@1"), -ENOSPC);
 	assert_int_equal(strlen(faults.text), FAULTS_MAX * 38 + FAULTS_MAX - 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(stream, drop_loses_the_nth_byte),
-	CASE_ON(stream, bytes_are_counted_across_chunks),
-	CASE_ON(stream, corrupted_byte_always_changes),
-	CASE_ON(stream, fault_of_requests_leaves_replies_unchanged),
-	CASE(same_seed_makes_the_same_faults_in_chunks_of_any_size),
-	CASE(number_of_faults_follows_the_probability),
-	CASE(second_fault_does_not_change_the_draws_of_the_first),
-	CASE(fault_hits_only_the_nth_request),
-	CASE(stall_without_a_time_never_ends),
-	CASE(earliest_stuck_wip_counts),
-	CASE(text_that_is_not_a_fault_is_refused),
-	CASE(fault_without_room_is_refused),
-};
-
-RUN_CASES(tests)

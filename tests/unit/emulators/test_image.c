@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "../temporary_folder.h"
 #include "record/events.h"
 #include "serprog/image.h"
@@ -38,7 +39,7 @@ static void put_file(const char *path, const void *bytes, size_t len)
 	fclose(file);
 }
 
-static void load_at_offset_leaves_the_rest_erased(struct fixture *fixture)
+TEST_ON(fixture, load_at_offset_leaves_the_rest_erased)
 {
 	uint8_t got[5];
 
@@ -53,14 +54,14 @@ static void load_at_offset_leaves_the_rest_erased(struct fixture *fixture)
 	assert_true(array_granule_is_erased(&fixture->array, 2 * ARRAY_GRANULE_BYTES));
 }
 
-static void load_past_the_end_is_an_error(struct fixture *fixture)
+TEST_ON(fixture, load_past_the_end_is_an_error)
 {
 	put_file(fixture->path, "abc", 3);
 	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 3), 0);
 	assert_int_equal(image_load(&fixture->array, fixture->path, SIZE_BYTES - 2), -EFBIG);
 }
 
-static void image_as_large_as_the_part_is_loaded(struct fixture *fixture)
+TEST_ON(fixture, image_as_large_as_the_part_is_loaded)
 {
 	static const uint8_t content[SIZE_BYTES] = {[0] = 1, [SIZE_BYTES - 1] = 2};
 	uint8_t got;
@@ -71,7 +72,7 @@ static void image_as_large_as_the_part_is_loaded(struct fixture *fixture)
 	assert_int_equal(got, 2);
 }
 
-static void sparse_image_holds_written_granules_and_nothing_else(struct fixture *fixture)
+TEST_ON(fixture, sparse_image_holds_written_granules_and_nothing_else)
 {
 	static const uint8_t head[] = {0x00, 0x20, 0, 0, 0, 0, 0, 0};
 	uint8_t ones = 0xFF;
@@ -91,7 +92,7 @@ static void sparse_image_holds_written_granules_and_nothing_else(struct fixture 
 	free(text);
 }
 
-static void whole_image_holds_every_byte(struct fixture *fixture)
+TEST_ON(fixture, whole_image_holds_every_byte)
 {
 	char *text;
 	size_t len;
@@ -115,7 +116,7 @@ static void assert_content(const char *path, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void outfile_replaces_the_old_content_only_when_committed(struct fixture *fixture)
+TEST_ON(fixture, outfile_replaces_the_old_content_only_when_committed)
 {
 	struct outfile file;
 
@@ -131,7 +132,7 @@ static void outfile_replaces_the_old_content_only_when_committed(struct fixture 
 	assert_int_equal(access(file.temporary, F_OK), -1);
 }
 
-static void outfile_to_a_device_does_not_replace_it(void)
+TEST(outfile_to_a_device_does_not_replace_it)
 {
 	struct outfile file;
 
@@ -141,15 +142,3 @@ static void outfile_to_a_device_does_not_replace_it(void)
 	assert_int_equal(outfile_commit(&file), 0);
 	assert_content("/dev/null", "");
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, load_at_offset_leaves_the_rest_erased),
-	CASE_ON(fixture, load_past_the_end_is_an_error),
-	CASE_ON(fixture, image_as_large_as_the_part_is_loaded),
-	CASE_ON(fixture, sparse_image_holds_written_granules_and_nothing_else),
-	CASE_ON(fixture, whole_image_holds_every_byte),
-	CASE_ON(fixture, outfile_replaces_the_old_content_only_when_committed),
-	CASE(outfile_to_a_device_does_not_replace_it),
-};
-
-RUN_CASES(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "record/events.h"
 
 static struct run_facts some_facts(void)
@@ -57,7 +57,7 @@ static void events_are_written(void **state)
 	",\"cycle_transactions\":" #cycles ",\"serprog_requests\":" #requests                      \
 	",\"violations\":" #violations ",\"faults\":" #faults ",\"clean\":true}\n"
 
-static void start_line_without_a_wake_measurement_has_null(void)
+TEST(start_line_without_a_wake_measurement_has_null)
 {
 	const struct run_facts facts = some_facts();
 	char *text = lines_of(&facts, NULL, 0);
@@ -72,7 +72,7 @@ static void start_line_without_a_wake_measurement_has_null(void)
 	free(text);
 }
 
-static void start_line_has_the_link_and_the_faults(void)
+TEST(start_line_has_the_link_and_the_faults)
 {
 	struct run_facts facts = some_facts();
 	char *text;
@@ -84,6 +84,10 @@ static void start_line_has_the_link_and_the_faults(void)
 		strstr(text, "\"link\":\"baud=115200\",\"faults\":\"drop@5 nak@p=0.1\"}\n"));
 	free(text);
 }
+
+/* Tests that the events of the script become these lines. */
+#define WRITTEN(name, script, text)                                                                \
+	TEST_ROW(events_are_written, run, name, script, COUNT(script), text)
 
 static const struct event connection[] = {
 	{.kind = EVENT_ACCEPT, .read_ns = 20},
@@ -111,6 +115,17 @@ static const struct event connection[] = {
 		.reply_ns = 51},
 };
 
+WRITTEN(requests_of_a_connection_have_gaps_and_are_counted, connection,
+	"{\"ev\":\"accept\",\"t_ns\":20}\n"
+	"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
+	"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
+	"\"read_ns\":30,\"reply_ns\":31,\"gap_ns\":null,\"ack\":true}\n"
+	"{\"ev\":\"serprog\",\"op\":\"0x0e\",\"name\":\"O_DELAY\",\"empty_ns\":2,"
+	"\"read_ns\":30,\"reply_ns\":33,\"gap_ns\":-1,\"ack\":false}\n"
+	"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
+	"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
+	"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n" END(0, 0, 3, 0, 0))
+
 static const struct event too_early[] = {{
 	.kind = EVENT_SPI,
 	.write_len = 4,
@@ -132,6 +147,13 @@ static const struct event too_early[] = {{
 		.grade = GRADE_ASSUMED},
 }};
 
+WRITTEN(violation_has_rule_margin_and_grade, too_early,
+	"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
+	"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
+	"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
+	"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
+	"\"grade\":\"assumed\"}\n" END(1, 0, 0, 1, 0))
+
 static const struct event faulty[] = {
 	{.kind = EVENT_SERPROG, .name = "NOP", .ack = true, .read_ns = 10, .reply_ns = 20},
 	{.kind = EVENT_REFUSED, .read_ns = 21},
@@ -145,6 +167,16 @@ static const struct event faulty[] = {
 	{.kind = EVENT_GAVE_UP, .name = "records", .bound = 4, .read_ns = 31},
 };
 
+WRITTEN(faults_and_refusals_do_not_interrupt_a_gap, faulty,
+	"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
+	"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
+	"{\"ev\":\"refused\",\"t_ns\":21}\n"
+	"{\"ev\":\"fault\",\"t_ns\":22,\"kind\":\"stall\",\"at\":\"request\","
+	"\"nth\":2,\"held_ns\":5000}\n"
+	"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
+	"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
+	"{\"ev\":\"gave_up\",\"t_ns\":31,\"bound\":\"records\",\"count\":4}\n" END(0, 0, 2, 0, 1))
+
 static const struct event stuck[] = {{
 	.kind = EVENT_SPI,
 	.write_len = 4,
@@ -155,6 +187,16 @@ static const struct event stuck[] = {{
 		.work_ns = 1000,
 		.stuck_nth = 3},
 }};
+
+WRITTEN(work_that_never_ends_is_a_fault_of_the_part, stuck,
+	"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":null,\"wlen\":4,"
+	"\"rlen\":0,\"empty_ns\":0,\"read_ns\":0,\"reply_ns\":0,\"gap_ns\":null,"
+	"\"wire_ns\":0,\"sr\":\"0x00\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
+	"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
+	"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":null,"
+	"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"datasheet\"}\n"
+	"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
+	"\"nth\":3,\"held_ns\":null}\n" END(1, 0, 0, 0, 1))
 
 static const struct event erase[] = {{
 	.kind = EVENT_SPI,
@@ -171,6 +213,15 @@ static const struct event erase[] = {{
 		.work_ns = 1000,
 		.work_grade = GRADE_ASSUMED},
 }};
+
+WRITTEN(started_work_has_a_separate_line, erase,
+	"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":4096,\"wlen\":4,"
+	"\"rlen\":0,\"empty_ns\":0,\"read_ns\":200,\"reply_ns\":201,\"gap_ns\":null,"
+	"\"wire_ns\":0,\"sr\":\"0x03\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
+	"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
+	"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
+	"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"assumed\"}"
+	"\n" END(1, 0, 0, 0, 0))
 
 static const struct event cycles[] = {
 	{.kind = EVENT_SERPROG,
@@ -218,7 +269,26 @@ static const struct event cycles[] = {
 			.busy_until_ns = 14310}},
 };
 
-static void stamp_changes_only_the_records_of_its_request(void)
+WRITTEN(executed_cycles_share_the_gap_of_their_request, cycles,
+	"{\"ev\":\"serprog\",\"op\":\"0x0c\",\"name\":\"O_WRITEB\",\"empty_ns\":0,"
+	"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
+	"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
+	"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
+	"\"gap_ns\":10,\"start_ns\":30,\"wire_ns\":280,\"value\":null,"
+	"\"busy_left_ns\":0,\"busy_until_ns\":14310,\"violation\":null,"
+	"\"margin_ns\":5,\"grade\":\"datasheet\"}\n"
+	"{\"ev\":\"busy\",\"kind\":\"program\",\"op\":\"0xa0\",\"addr\":4660,"
+	"\"start_ns\":310,\"until_ns\":14310,\"nominal_ns\":14000,"
+	"\"grade\":\"datasheet\"}\n"
+	"{\"ev\":\"serprog\",\"op\":\"0x0f\",\"name\":\"O_EXEC\",\"empty_ns\":21,"
+	"\"read_ns\":30,\"reply_ns\":400,\"gap_ns\":10,\"ack\":true}\n"
+	"{\"ev\":\"cycle\",\"op\":null,\"name\":\"STATUS\",\"addr\":4660,"
+	"\"wlen\":0,\"rlen\":1,\"empty_ns\":401,\"read_ns\":410,\"reply_ns\":480,"
+	"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
+	"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
+	"\"margin_ns\":null,\"grade\":null}\n" END(0, 2, 2, 0, 0))
+
+TEST(stamp_changes_only_the_records_of_its_request)
 {
 	static const struct event request = {.empty_ns = 7, .read_ns = 8, .reply_ns = 9};
 	struct event event = {.kind = EVENT_CYCLE, .empty_ns = 1, .read_ns = 2, .reply_ns = 3};
@@ -237,7 +307,7 @@ static void stamp_changes_only_the_records_of_its_request(void)
 	events_deinit(&events);
 }
 
-static void store_grows_past_its_first_chunk(void)
+TEST(store_grows_past_its_first_chunk)
 {
 	struct events events;
 
@@ -273,7 +343,7 @@ static void assert_lines(const char *name, const struct event *script, size_t co
 	free(text);
 }
 
-static void numbers_of_every_length_are_written_in_full(void)
+TEST(numbers_of_every_length_are_written_in_full)
 {
 	struct event script[2 * 20 + 1] = {0};
 	size_t count = 0;
@@ -287,7 +357,7 @@ static void numbers_of_every_length_are_written_in_full(void)
 }
 
 /* These lines are ten times as long as the writer's buffer. */
-static void all_lines_of_a_long_run_are_written(void)
+TEST(all_lines_of_a_long_run_are_written)
 {
 	static struct event script[5000];
 
@@ -295,78 +365,3 @@ static void all_lines_of_a_long_run_are_written(void)
 		script[i] = (struct event){.kind = EVENT_DISCONNECT, .read_ns = i};
 	assert_lines("disconnect", script, COUNT(script));
 }
-
-#define WRITTEN(name, script, text) ROW(events_are_written, run, name, script, COUNT(script), text)
-
-static const struct CMUnitTest tests[] = {
-	CASE(start_line_without_a_wake_measurement_has_null),
-	CASE(start_line_has_the_link_and_the_faults),
-	WRITTEN(requests_of_a_connection_have_gaps_and_are_counted, connection,
-		"{\"ev\":\"accept\",\"t_ns\":20}\n"
-		"{\"ev\":\"barrier\",\"t_ns\":21,\"released_ns\":25}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x10\",\"name\":\"SYNCNOP\",\"empty_ns\":1,"
-		"\"read_ns\":30,\"reply_ns\":31,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x0e\",\"name\":\"O_DELAY\",\"empty_ns\":2,"
-		"\"read_ns\":30,\"reply_ns\":33,\"gap_ns\":-1,\"ack\":false}\n"
-		"{\"ev\":\"disconnect\",\"t_ns\":40}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":41,"
-		"\"read_ns\":50,\"reply_ns\":51,\"gap_ns\":null,\"ack\":true}\n" END(
-			0, 0, 3, 0, 0)),
-	WRITTEN(violation_has_rule_margin_and_grade, too_early,
-		"{\"ev\":\"spi\",\"op\":\"0x03\",\"name\":\"READ\",\"addr\":4096,\"wlen\":4,"
-		"\"rlen\":256,\"empty_ns\":100,\"read_ns\":200,\"reply_ns\":300,"
-		"\"gap_ns\":null,\"wire_ns\":7,\"sr\":\"0x03\",\"busy_left_ns\":5,"
-		"\"busy_until_ns\":205,\"violation\":\"busy\",\"margin_ns\":-5,"
-		"\"grade\":\"assumed\"}\n" END(1, 0, 0, 1, 0)),
-	WRITTEN(faults_and_refusals_do_not_interrupt_a_gap, faulty,
-		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
-		"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"refused\",\"t_ns\":21}\n"
-		"{\"ev\":\"fault\",\"t_ns\":22,\"kind\":\"stall\",\"at\":\"request\","
-		"\"nth\":2,\"held_ns\":5000}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x00\",\"name\":\"NOP\",\"empty_ns\":0,"
-		"\"read_ns\":25,\"reply_ns\":30,\"gap_ns\":5,\"ack\":true}\n"
-		"{\"ev\":\"gave_up\",\"t_ns\":31,\"bound\":\"records\",\"count\":4}\n" END(
-			0, 0, 2, 0, 1)),
-	WRITTEN(work_that_never_ends_is_a_fault_of_the_part, stuck,
-		"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":null,\"wlen\":4,"
-		"\"rlen\":0,\"empty_ns\":0,\"read_ns\":0,\"reply_ns\":0,\"gap_ns\":null,"
-		"\"wire_ns\":0,\"sr\":\"0x00\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
-		"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
-		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":null,"
-		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"datasheet\"}\n"
-		"{\"ev\":\"fault\",\"t_ns\":200,\"kind\":\"stuck-wip\",\"at\":\"busy\","
-		"\"nth\":3,\"held_ns\":null}\n" END(1, 0, 0, 0, 1)),
-	WRITTEN(started_work_has_a_separate_line, erase,
-		"{\"ev\":\"spi\",\"op\":\"0x20\",\"name\":\"SE\",\"addr\":4096,\"wlen\":4,"
-		"\"rlen\":0,\"empty_ns\":0,\"read_ns\":200,\"reply_ns\":201,\"gap_ns\":null,"
-		"\"wire_ns\":0,\"sr\":\"0x03\",\"busy_left_ns\":0,\"busy_until_ns\":1200,"
-		"\"violation\":null,\"margin_ns\":null,\"grade\":null}\n"
-		"{\"ev\":\"busy\",\"kind\":\"erase\",\"op\":\"0x20\",\"addr\":4096,"
-		"\"start_ns\":200,\"until_ns\":1200,\"nominal_ns\":1000,\"grade\":\"assumed\"}"
-		"\n" END(1, 0, 0, 0, 0)),
-	WRITTEN(executed_cycles_share_the_gap_of_their_request, cycles,
-		"{\"ev\":\"serprog\",\"op\":\"0x0c\",\"name\":\"O_WRITEB\",\"empty_ns\":0,"
-		"\"read_ns\":10,\"reply_ns\":20,\"gap_ns\":null,\"ack\":true}\n"
-		"{\"ev\":\"cycle\",\"op\":\"0xa0\",\"name\":\"PROGRAM\",\"addr\":4660,"
-		"\"wlen\":4,\"rlen\":0,\"empty_ns\":21,\"read_ns\":30,\"reply_ns\":400,"
-		"\"gap_ns\":10,\"start_ns\":30,\"wire_ns\":280,\"value\":null,"
-		"\"busy_left_ns\":0,\"busy_until_ns\":14310,\"violation\":null,"
-		"\"margin_ns\":5,\"grade\":\"datasheet\"}\n"
-		"{\"ev\":\"busy\",\"kind\":\"program\",\"op\":\"0xa0\",\"addr\":4660,"
-		"\"start_ns\":310,\"until_ns\":14310,\"nominal_ns\":14000,"
-		"\"grade\":\"datasheet\"}\n"
-		"{\"ev\":\"serprog\",\"op\":\"0x0f\",\"name\":\"O_EXEC\",\"empty_ns\":21,"
-		"\"read_ns\":30,\"reply_ns\":400,\"gap_ns\":10,\"ack\":true}\n"
-		"{\"ev\":\"cycle\",\"op\":null,\"name\":\"STATUS\",\"addr\":4660,"
-		"\"wlen\":0,\"rlen\":1,\"empty_ns\":401,\"read_ns\":410,\"reply_ns\":480,"
-		"\"gap_ns\":10,\"start_ns\":410,\"wire_ns\":70,\"value\":\"0x40\","
-		"\"busy_left_ns\":13900,\"busy_until_ns\":14310,\"violation\":null,"
-		"\"margin_ns\":null,\"grade\":null}\n" END(0, 2, 2, 0, 0)),
-	CASE(stamp_changes_only_the_records_of_its_request),
-	CASE(store_grows_past_its_first_chunk),
-	CASE(numbers_of_every_length_are_written_in_full),
-	CASE(all_lines_of_a_long_run_are_written),
-};
-
-RUN_CASES(tests)

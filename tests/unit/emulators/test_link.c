@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "serprog/link.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -106,7 +106,7 @@ static uint64_t answer(struct fixture *fixture, const char *bytes, size_t len)
 
 /* The times at which requests arrive, and faults of received bytes. */
 
-static void interval_of_the_first_request_begins_with_the_link(struct fixture *fixture)
+TEST_ON(fixture, interval_of_the_first_request_begins_with_the_link)
 {
 	client_sends(fixture, "\x00", 1);
 	assert_int_equal(next(fixture), LINK_REQUEST);
@@ -114,7 +114,7 @@ static void interval_of_the_first_request_begins_with_the_link(struct fixture *f
 	assert_true(fixture->link.read_ns > fixture->start_ns);
 }
 
-static void interval_begins_at_the_last_empty_read(struct fixture *fixture)
+TEST_ON(fixture, interval_begins_at_the_last_empty_read)
 {
 	uint64_t empty_ns;
 
@@ -127,7 +127,7 @@ static void interval_begins_at_the_last_empty_read(struct fixture *fixture)
 	assert_true(fixture->link.read_ns >= empty_ns);
 }
 
-static void interval_begins_with_the_last_read_that_left_no_bytes(struct fixture *fixture)
+TEST_ON(fixture, interval_begins_with_the_last_read_that_left_no_bytes)
 {
 	uint64_t before_read_ns;
 	uint64_t read_ns;
@@ -142,7 +142,7 @@ static void interval_begins_with_the_last_read_that_left_no_bytes(struct fixture
 	assert_true(fixture->link.empty_ns <= read_ns);
 }
 
-static void split_request_arrives_with_its_last_byte(struct fixture *fixture)
+TEST_ON(fixture, split_request_arrives_with_its_last_byte)
 {
 	static const char bytes[] = {0x13, 2, 0, 0, 0, 0, 0, 0x11, 0x22};
 	uint64_t before_last_ns = 0;
@@ -158,7 +158,7 @@ static void split_request_arrives_with_its_last_byte(struct fixture *fixture)
 	assert_int_equal(fixture->request.data[1], 0x22);
 }
 
-static void requests_sent_together_share_one_interval(struct fixture *fixture)
+TEST_ON(fixture, requests_sent_together_share_one_interval)
 {
 	uint64_t empty_ns;
 	uint64_t read_ns;
@@ -172,7 +172,7 @@ static void requests_sent_together_share_one_interval(struct fixture *fixture)
 	assert_int_equal(fixture->link.read_ns, read_ns);
 }
 
-static void oversized_request_is_dropped_and_the_next_is_parsed(struct fixture *fixture)
+TEST_ON(fixture, oversized_request_is_dropped_and_the_next_is_parsed)
 {
 	static const char head[] = {0x13, 100, 0, 0, 0, 0, 0};
 	char body[100];
@@ -186,14 +186,14 @@ static void oversized_request_is_dropped_and_the_next_is_parsed(struct fixture *
 	assert_next(fixture, 0x10);
 }
 
-static void client_that_disconnects_closes_the_link(struct fixture *fixture)
+TEST_ON(fixture, client_that_disconnects_closes_the_link)
 {
 	client_sends(fixture, "\x13", 1);
 	shutdown(fixture->client_fd, SHUT_RDWR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void next_request_can_be_peeked_once_it_is_complete(struct fixture *fixture)
+TEST_ON(fixture, next_request_can_be_peeked_once_it_is_complete)
 {
 	struct serprog_request ahead;
 
@@ -209,7 +209,7 @@ static void next_request_can_be_peeked_once_it_is_complete(struct fixture *fixtu
 	assert_false(link_peek(&fixture->link, &ahead));
 }
 
-static void duplicated_byte_of_the_longest_request_is_kept(struct fixture *fixture)
+TEST_ON(fixture, duplicated_byte_of_the_longest_request_is_kept)
 {
 	static const char bytes[7 + 16] = {0x13, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
 
@@ -223,7 +223,7 @@ static void duplicated_byte_of_the_longest_request_is_kept(struct fixture *fixtu
 	assert_int_equal(events_at(&fixture->events, 0)->fault_nth, 23);
 }
 
-static void read_whose_only_byte_is_dropped_does_not_close_the_link(struct fixture *fixture)
+TEST_ON(fixture, read_whose_only_byte_is_dropped_does_not_close_the_link)
 {
 	assert_int_equal(faults_add(&fixture->faults, "drop@in:1"), 0);
 	client_sends(fixture, "\x00", 1);
@@ -243,7 +243,7 @@ static uint64_t hold(struct fixture *fixture, const char *bytes, size_t len)
 	return held_ns;
 }
 
-static void reply_is_stamped_before_it_leaves(struct fixture *fixture)
+TEST_ON(fixture, reply_is_stamped_before_it_leaves)
 {
 	const uint64_t before_ns = clock_now_ns(&fixture->clock);
 	const uint64_t sent_ns = answer(fixture, "\x15\x06", 2);
@@ -252,7 +252,7 @@ static void reply_is_stamped_before_it_leaves(struct fixture *fixture)
 	assert_client_got(fixture, "\x15\x06", 2);
 }
 
-static void held_reply_leaves_with_the_next_reply(struct fixture *fixture)
+TEST_ON(fixture, held_reply_leaves_with_the_next_reply)
 {
 	const uint64_t before_ns = clock_now_ns(&fixture->clock);
 	const uint64_t held_ns = hold(fixture, "\x15", 1);
@@ -263,14 +263,14 @@ static void held_reply_leaves_with_the_next_reply(struct fixture *fixture)
 	assert_client_got(fixture, "\x15\x06\x02", 3);
 }
 
-static void held_reply_leaves_before_a_sleep(struct fixture *fixture)
+TEST_ON(fixture, held_reply_leaves_before_a_sleep)
 {
 	hold(fixture, "\x06", 1);
 	assert_int_equal(next(fixture), LINK_STOPPED);
 	assert_client_got(fixture, "\x06", 1);
 }
 
-static void held_reply_leaves_before_a_read(struct fixture *fixture)
+TEST_ON(fixture, held_reply_leaves_before_a_read)
 {
 	hold(fixture, "\x06", 1);
 	client_sends(fixture, "\x00", 1);
@@ -278,7 +278,7 @@ static void held_reply_leaves_before_a_read(struct fixture *fixture)
 	assert_client_got(fixture, "\x06", 1);
 }
 
-static void held_reply_leaves_before_a_wait_that_only_a_signal_ends(struct fixture *fixture)
+TEST_ON(fixture, held_reply_leaves_before_a_wait_that_only_a_signal_ends)
 {
 	hold(fixture, "\x06", 1);
 	assert_int_equal(link_wait_until(&fixture->link, fixture->start_ns), LINK_REQUEST);
@@ -287,7 +287,7 @@ static void held_reply_leaves_before_a_wait_that_only_a_signal_ends(struct fixtu
 	assert_client_got(fixture, "\x06", 1);
 }
 
-static void reply_too_long_to_hold_is_sent_after_those_held(struct fixture *fixture)
+TEST_ON(fixture, reply_too_long_to_hold_is_sent_after_those_held)
 {
 	static const char replies[LINK_HELD_BYTES_MAX + 1] = {
 		1, 2, 3, [LINK_HELD_BYTES_MAX - 1] = 0x06, 0x02};
@@ -301,7 +301,7 @@ static void reply_too_long_to_hold_is_sent_after_those_held(struct fixture *fixt
 	assert_client_got(fixture, replies, LINK_HELD_BYTES_MAX + 1);
 }
 
-static void wait_on_a_scripted_clock_ends_at_its_deadline(struct fixture *fixture)
+TEST_ON(fixture, wait_on_a_scripted_clock_ends_at_its_deadline)
 {
 	uint64_t until_ns = CLOCK_SCRIPTED_START_NS + UINT64_C(3600000000000);
 
@@ -368,7 +368,7 @@ static void send_later(const struct fixture *fixture)
 }
 
 /* The second client stays at the listener, so it must not end the link's sleeps. */
-static void client_that_cannot_be_turned_away_waits(struct fixture *fixture)
+TEST_ON(fixture, client_that_cannot_be_turned_away_waits)
 {
 	static const enum listener_kind kinds[] = {LISTENER_UNIX, LISTENER_PTY};
 	int ends[2]; /* readable, but nobody can accept a client there */
@@ -436,7 +436,7 @@ static void serve_in_pieces(struct fixture *fixture)
 	let_it_sleep(fixture);
 }
 
-static void no_read_is_tried_after_a_transfer_if_a_wake_up_suffices(struct fixture *fixture)
+TEST_ON(fixture, no_read_is_tried_after_a_transfer_if_a_wake_up_suffices)
 {
 	uint64_t read_ns;
 
@@ -451,7 +451,7 @@ static void no_read_is_tried_after_a_transfer_if_a_wake_up_suffices(struct fixtu
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void read_is_tried_after_a_transfer_unless_a_wake_up_suffices(struct fixture *fixture)
+TEST_ON(fixture, read_is_tried_after_a_transfer_unless_a_wake_up_suffices)
 {
 	uint64_t read_ns;
 
@@ -461,7 +461,7 @@ static void read_is_tried_after_a_transfer_unless_a_wake_up_suffices(struct fixt
 	assert_true(fixture->link.empty_ns >= read_ns);
 }
 
-static void separate_opcode_does_not_wake_a_link_that_expects_it(struct fixture *fixture)
+TEST_ON(fixture, separate_opcode_does_not_wake_a_link_that_expects_it)
 {
 	serve_in_pieces(fixture);
 	client_sends(fixture, "\x13", 1);
@@ -472,7 +472,7 @@ static void separate_opcode_does_not_wake_a_link_that_expects_it(struct fixture 
 	assert_false(fixture->link.patience.held_up);
 }
 
-static void request_of_one_byte_is_served_and_marked_as_held_up(struct fixture *fixture)
+TEST_ON(fixture, request_of_one_byte_is_served_and_marked_as_held_up)
 {
 	serve_in_pieces(fixture);
 	client_sends(fixture, "\x00", 1);
@@ -480,7 +480,7 @@ static void request_of_one_byte_is_served_and_marked_as_held_up(struct fixture *
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void request_of_one_byte_before_another_is_marked_as_held_up(struct fixture *fixture)
+TEST_ON(fixture, request_of_one_byte_before_another_is_marked_as_held_up)
 {
 	serve_in_pieces(fixture);
 	client_sends(fixture, "\x00", 1);
@@ -489,7 +489,7 @@ static void request_of_one_byte_before_another_is_marked_as_held_up(struct fixtu
 	assert_true(fixture->link.patience.held_up);
 }
 
-static void rest_of_a_transfer_may_come_after_the_end_of_patience(struct fixture *fixture)
+TEST_ON(fixture, rest_of_a_transfer_may_come_after_the_end_of_patience)
 {
 	serve_in_pieces(fixture);
 	send_in_pieces(fixture);
@@ -509,7 +509,7 @@ static void leave_a_transfer_in_the_socket(struct fixture *fixture)
 }
 
 /* When a socket is closed with unread bytes in it, the kernel resets the connection. */
-static void client_receives_the_last_reply_before_the_link_closes(struct fixture *fixture)
+TEST_ON(fixture, client_receives_the_last_reply_before_the_link_closes)
 {
 	char byte;
 
@@ -520,7 +520,7 @@ static void client_receives_the_last_reply_before_the_link_closes(struct fixture
 	assert_int_equal(read(fixture->client_fd, &byte, 1), 0);
 }
 
-static void file_without_socket_options_is_served_without_patience(struct fixture *fixture)
+TEST_ON(fixture, file_without_socket_options_is_served_without_patience)
 {
 	int fds[2];
 
@@ -539,14 +539,14 @@ static void file_without_socket_options_is_served_without_patience(struct fixtur
 	close(fds[1]);
 }
 
-static void disconnection_is_noticed_behind_bytes_left_in_the_socket(struct fixture *fixture)
+TEST_ON(fixture, disconnection_is_noticed_behind_bytes_left_in_the_socket)
 {
 	leave_a_transfer_in_the_socket(fixture);
 	shutdown(fixture->client_fd, SHUT_WR);
 	assert_int_equal(next(fixture), LINK_CLOSED);
 }
 
-static void bytes_left_in_the_socket_are_parsed_once(struct fixture *fixture)
+TEST_ON(fixture, bytes_left_in_the_socket_are_parsed_once)
 {
 	serve_in_pieces(fixture);
 	client_sends(fixture, "\x13", 1);
@@ -599,7 +599,7 @@ static uint64_t now_ns(void)
 	return clock_source_read_ns(CLOCK_SOURCE_MONOTONIC);
 }
 
-static void bytes_read_late_have_the_time_at_which_they_were_sent(struct pair *pair)
+TEST_ON(pair, bytes_read_late_have_the_time_at_which_they_were_sent)
 {
 	struct arrival arrival;
 	uint64_t before_ns;
@@ -618,7 +618,7 @@ static void bytes_read_late_have_the_time_at_which_they_were_sent(struct pair *p
 	assert_true(now_ns() - arrival.since_ns >= PAUSE_NS);
 }
 
-static void bytes_sent_one_by_one_have_the_time_of_the_last(struct pair *pair)
+TEST_ON(pair, bytes_sent_one_by_one_have_the_time_of_the_last)
 {
 	struct arrival arrival;
 	uint64_t before_last_ns;
@@ -632,7 +632,7 @@ static void bytes_sent_one_by_one_have_the_time_of_the_last(struct pair *pair)
 	assert_true(arrival.until_ns >= before_last_ns);
 }
 
-static void socket_without_stamps_has_no_arrival_times(void)
+TEST(socket_without_stamps_has_no_arrival_times)
 {
 	struct arrival arrival = {.since_ns = 1, .until_ns = 2};
 	char bytes[4];
@@ -647,7 +647,7 @@ static void socket_without_stamps_has_no_arrival_times(void)
 	close(fds[1]);
 }
 
-static void arrival_times_of_a_pipe_cannot_be_enabled(void)
+TEST(arrival_times_of_a_pipe_cannot_be_enabled)
 {
 	int fds[2];
 
@@ -656,40 +656,3 @@ static void arrival_times_of_a_pipe_cannot_be_enabled(void)
 	close(fds[0]);
 	close(fds[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, interval_of_the_first_request_begins_with_the_link),
-	CASE_ON(fixture, interval_begins_at_the_last_empty_read),
-	CASE_ON(fixture, interval_begins_with_the_last_read_that_left_no_bytes),
-	CASE_ON(fixture, split_request_arrives_with_its_last_byte),
-	CASE_ON(fixture, requests_sent_together_share_one_interval),
-	CASE_ON(fixture, oversized_request_is_dropped_and_the_next_is_parsed),
-	CASE_ON(fixture, client_that_disconnects_closes_the_link),
-	CASE_ON(fixture, next_request_can_be_peeked_once_it_is_complete),
-	CASE_ON(fixture, duplicated_byte_of_the_longest_request_is_kept),
-	CASE_ON(fixture, read_whose_only_byte_is_dropped_does_not_close_the_link),
-	CASE_ON(fixture, reply_is_stamped_before_it_leaves),
-	CASE_ON(fixture, held_reply_leaves_with_the_next_reply),
-	CASE_ON(fixture, held_reply_leaves_before_a_sleep),
-	CASE_ON(fixture, held_reply_leaves_before_a_read),
-	CASE_ON(fixture, held_reply_leaves_before_a_wait_that_only_a_signal_ends),
-	CASE_ON(fixture, reply_too_long_to_hold_is_sent_after_those_held),
-	CASE_ON(fixture, wait_on_a_scripted_clock_ends_at_its_deadline),
-	CASE_ON(fixture, client_that_cannot_be_turned_away_waits),
-	CASE_ON(fixture, no_read_is_tried_after_a_transfer_if_a_wake_up_suffices),
-	CASE_ON(fixture, read_is_tried_after_a_transfer_unless_a_wake_up_suffices),
-	CASE_ON(fixture, separate_opcode_does_not_wake_a_link_that_expects_it),
-	CASE_ON(fixture, request_of_one_byte_is_served_and_marked_as_held_up),
-	CASE_ON(fixture, request_of_one_byte_before_another_is_marked_as_held_up),
-	CASE_ON(fixture, rest_of_a_transfer_may_come_after_the_end_of_patience),
-	CASE_ON(fixture, client_receives_the_last_reply_before_the_link_closes),
-	CASE_ON(fixture, file_without_socket_options_is_served_without_patience),
-	CASE_ON(fixture, disconnection_is_noticed_behind_bytes_left_in_the_socket),
-	CASE_ON(fixture, bytes_left_in_the_socket_are_parsed_once),
-	CASE_ON(pair, bytes_read_late_have_the_time_at_which_they_were_sent),
-	CASE_ON(pair, bytes_sent_one_by_one_have_the_time_of_the_last),
-	CASE(socket_without_stamps_has_no_arrival_times),
-	CASE(arrival_times_of_a_pipe_cannot_be_enabled),
-};
-
-RUN_CASES(tests)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "link/link_model.h"
 
 #define US UINT64_C(1000)
@@ -15,7 +15,7 @@ static struct link_model parsed(const char *text)
 	return model;
 }
 
-static void link_of_zeros_takes_no_time(void)
+TEST(link_of_zeros_takes_no_time)
 {
 	const struct link_model none = {0};
 
@@ -24,7 +24,7 @@ static void link_of_zeros_takes_no_time(void)
 	assert_int_equal(link_model_delivery_ns(&none, 5, 1000), 5);
 }
 
-static void byte_on_a_line_is_ten_bits_and_never_early(void)
+TEST(byte_on_a_line_is_ten_bits_and_never_early)
 {
 	const struct link_model model = parsed("baud=115200");
 
@@ -34,7 +34,7 @@ static void byte_on_a_line_is_ten_bits_and_never_early(void)
 	assert_int_equal(link_model_line_ns(&model, 11520), 1000 * MS);
 }
 
-static void line_of_the_longest_request_does_not_wrap(void)
+TEST(line_of_the_longest_request_does_not_wrap)
 {
 	const struct link_model model = parsed("baud=1");
 
@@ -42,7 +42,7 @@ static void line_of_the_longest_request_does_not_wrap(void)
 		(LINK_MODEL_LEN_MAX + UINT64_C(7)) * 10 * 1000 * MS);
 }
 
-static void reply_leaves_at_the_next_usb_frame(void)
+TEST(reply_leaves_at_the_next_usb_frame)
 {
 	const struct link_model full = parsed("usb-frame-us=1000");
 	const struct link_model high = parsed("usb-frame-us=125");
@@ -54,14 +54,14 @@ static void reply_leaves_at_the_next_usb_frame(void)
 	assert_int_equal(link_model_delivery_ns(&high, 125 * US + 1, 1), 250 * US);
 }
 
-static void usb_frames_do_not_delay_requests(void)
+TEST(usb_frames_do_not_delay_requests)
 {
 	const struct link_model model = parsed("usb-frame-us=1000");
 
 	assert_int_equal(link_model_line_ns(&model, 4096), 0);
 }
 
-static void reply_takes_its_line_time_and_then_waits_for_a_frame(void)
+TEST(reply_takes_its_line_time_and_then_waits_for_a_frame)
 {
 	const struct link_model model = parsed("baud=1000000,usb-frame-us=1000");
 
@@ -69,7 +69,7 @@ static void reply_takes_its_line_time_and_then_waits_for_a_frame(void)
 	assert_int_equal(link_model_delivery_ns(&model, 0, 101), 2 * MS);
 }
 
-static void key_after_a_preset_overrides_it(void)
+TEST(key_after_a_preset_overrides_it)
 {
 	const struct link_model model = parsed("frser-duino,baud=2000000,read-max=4096");
 
@@ -80,7 +80,7 @@ static void key_after_a_preset_overrides_it(void)
 }
 
 /* The figures come from the sources that the table names, not from the table. */
-static void presets_match_their_sources(void)
+TEST(presets_match_their_sources)
 {
 	const struct link_model uno = parsed("frser-duino");
 	const struct link_model ftdi = parsed("frser-duino-ftdi");
@@ -105,7 +105,7 @@ static void presets_match_their_sources(void)
 }
 
 /* A user measured 0.29 to 0.34 ms for each transfer of 8 bytes; USB frames take 1 ms. */
-static void replies_at_full_speed_take_as_long_as_a_user_measured(void)
+TEST(replies_at_full_speed_take_as_long_as_a_user_measured)
 {
 	static const char *const names[] = {"stm32-vserprog", "pico-serprog", "serprog_pico"};
 	const uint64_t count = 10000;
@@ -124,7 +124,7 @@ static void replies_at_full_speed_take_as_long_as_a_user_measured(void)
 	}
 }
 
-static void reply_time_depends_only_on_seed_and_number(void)
+TEST(reply_time_depends_only_on_seed_and_number)
 {
 	const struct link_model range = parsed("reply-us=10-20");
 	const struct link_model fixed = parsed("reply-us=10");
@@ -138,7 +138,7 @@ static void reply_time_depends_only_on_seed_and_number(void)
 		assert_in_range(link_model_reply_ns(&range, 0, nth), 10 * US, 20 * US);
 }
 
-static void each_preset_is_found_by_its_name(void)
+TEST(each_preset_is_found_by_its_name)
 {
 	for (size_t i = 0; i < link_preset_count; i++) {
 		const struct link_model model = parsed(link_presets[i].name);
@@ -147,7 +147,7 @@ static void each_preset_is_found_by_its_name(void)
 	}
 }
 
-static void bad_text_is_refused_and_leaves_the_model_unchanged(void)
+TEST(bad_text_is_refused_and_leaves_the_model_unchanged)
 {
 	static const char *const bad[] = {"", "nonsense", "baud", "baud=", "baud=x", "baud=-1",
 		"baud=1,", ",baud=1", "baud=100000001", "opbuf=4097", "serial-buffer=65536",
@@ -163,7 +163,7 @@ static void bad_text_is_refused_and_leaves_the_model_unchanged(void)
 	}
 }
 
-static void text_too_long_for_an_event_is_refused(void)
+TEST(text_too_long_for_an_event_is_refused)
 {
 	char text[LINK_MODEL_TEXT_BYTES + 8] = "baud=1";
 	struct link_model model;
@@ -174,21 +174,3 @@ static void text_too_long_for_an_event_is_refused(void)
 	strcat(text, ",baud=1");
 	assert_int_equal(link_model_parse(text, &model), -EINVAL);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(link_of_zeros_takes_no_time),
-	CASE(byte_on_a_line_is_ten_bits_and_never_early),
-	CASE(line_of_the_longest_request_does_not_wrap),
-	CASE(reply_leaves_at_the_next_usb_frame),
-	CASE(usb_frames_do_not_delay_requests),
-	CASE(reply_takes_its_line_time_and_then_waits_for_a_frame),
-	CASE(key_after_a_preset_overrides_it),
-	CASE(presets_match_their_sources),
-	CASE(replies_at_full_speed_take_as_long_as_a_user_measured),
-	CASE(reply_time_depends_only_on_seed_and_number),
-	CASE(each_preset_is_found_by_its_name),
-	CASE(bad_text_is_refused_and_leaves_the_model_unchanged),
-	CASE(text_too_long_for_an_event_is_refused),
-};
-
-RUN_CASES(tests)

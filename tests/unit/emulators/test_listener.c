@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "../temporary_folder.h"
 #include "serprog/listener.h"
 
@@ -65,7 +66,7 @@ static int connect_unix(const char *path)
 	return fd;
 }
 
-static void addresses_are_parsed_and_bad_ones_refused(void)
+TEST(addresses_are_parsed_and_bad_ones_refused)
 {
 	static const char *const bad[] = {"", "tcp:", "tcp:1", "tcp:127.0.0.1", "tcp:localhost:1",
 		"tcp:127.0.0.1:65536", "tcp:127.0.0.1:-1", "unix:", "unix", "pty:", "ptyx",
@@ -87,7 +88,7 @@ static void addresses_are_parsed_and_bad_ones_refused(void)
 	assert_true(listener_is_local(&address));
 }
 
-static void unix_socket_exists_only_while_it_is_open(struct fixture *fixture)
+TEST_ON(fixture, unix_socket_exists_only_while_it_is_open)
 {
 	char byte = 0;
 	int client;
@@ -107,7 +108,7 @@ static void unix_socket_exists_only_while_it_is_open(struct fixture *fixture)
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
-static void socket_that_a_killed_server_left_is_replaced(struct fixture *fixture)
+TEST_ON(fixture, socket_that_a_killed_server_left_is_replaced)
 {
 	assert_int_equal(open_at(fixture, "unix"), 0);
 	close(fixture->listener.fd); /* as a kill does */
@@ -115,7 +116,7 @@ static void socket_that_a_killed_server_left_is_replaced(struct fixture *fixture
 	close(connect_unix(fixture->path));
 }
 
-static void socket_in_use_and_files_are_left_alone(struct fixture *fixture)
+TEST_ON(fixture, socket_in_use_and_files_are_left_alone)
 {
 	struct listener first;
 	int fd;
@@ -134,13 +135,13 @@ static void socket_in_use_and_files_are_left_alone(struct fixture *fixture)
 	assert_int_equal(access(fixture->path, F_OK), 0);
 }
 
-static void path_in_a_missing_folder_is_not_in_use(struct fixture *fixture)
+TEST_ON(fixture, path_in_a_missing_folder_is_not_in_use)
 {
 	strcat(fixture->path, "/nobody");
 	assert_int_equal(open_at(fixture, "unix"), -ENOENT);
 }
 
-static void terminal_passes_every_byte_unchanged_for_each_client(struct fixture *fixture)
+TEST_ON(fixture, terminal_passes_every_byte_unchanged_for_each_client)
 {
 	uint8_t all[256];
 	uint8_t got[256];
@@ -169,7 +170,7 @@ static void terminal_passes_every_byte_unchanged_for_each_client(struct fixture 
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
-static void signal_ends_the_wait_for_a_client(struct fixture *fixture)
+TEST_ON(fixture, signal_ends_the_wait_for_a_client)
 {
 	static const char *const kinds[] = {"unix", "pty"};
 
@@ -181,7 +182,7 @@ static void signal_ends_the_wait_for_a_client(struct fixture *fixture)
 	}
 }
 
-static void second_client_is_disconnected(struct fixture *fixture)
+TEST_ON(fixture, second_client_is_disconnected)
 {
 	char byte;
 	int client;
@@ -193,16 +194,3 @@ static void second_client_is_disconnected(struct fixture *fixture)
 	assert_int_equal(read(client, &byte, 1), 0);
 	close(client);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(addresses_are_parsed_and_bad_ones_refused),
-	CASE_ON(fixture, unix_socket_exists_only_while_it_is_open),
-	CASE_ON(fixture, socket_that_a_killed_server_left_is_replaced),
-	CASE_ON(fixture, socket_in_use_and_files_are_left_alone),
-	CASE_ON(fixture, path_in_a_missing_folder_is_not_in_use),
-	CASE_ON(fixture, terminal_passes_every_byte_unchanged_for_each_client),
-	CASE_ON(fixture, signal_ends_the_wait_for_a_client),
-	CASE_ON(fixture, second_client_is_disconnected),
-};
-
-RUN_CASES(tests)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests names, erase blocks, protected ranges and SFDP (5Ah) of parts. */
-#include "../cases.h"
+#include "../run_cases.h"
 #include "model/part.h"
 #include "model/spi.h"
 #include "model/spi_command.h"
@@ -8,7 +8,7 @@
 #define KIB 1024u
 #define MIB (1024u * 1024u)
 
-static void name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest(void)
+TEST(name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest)
 {
 	assert_string_equal(part_find("w25q64fv")->name, "W25Q64FV");
 	assert_null(part_find("W25Q64F"));
@@ -16,7 +16,7 @@ static void name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest(void)
 	assert_string_equal(part_nearest("M25P8O")->name, "M25P80");
 }
 
-static void erase_times_of_every_part_rise_from_min_to_max(void)
+TEST(erase_times_of_every_part_rise_from_min_to_max)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
@@ -50,7 +50,7 @@ static void assert_block(
 	assert_int_equal(block.size_bytes, size_bytes);
 }
 
-static void block_is_the_one_that_holds_the_address(void)
+TEST(block_is_the_one_that_holds_the_address)
 {
 	assert_block(&uniform, 65535, 0, 65536);
 	assert_block(&uniform, 65536, 65536, 65536);
@@ -60,7 +60,7 @@ static void block_is_the_one_that_holds_the_address(void)
 	assert_block(&uneven, 49151, 16384, 32768);
 }
 
-static void address_behind_the_last_region_is_in_no_block(void)
+TEST(address_behind_the_last_region_is_in_no_block)
 {
 	struct part_block block;
 
@@ -114,7 +114,7 @@ static void assert_row(
 		assert_false(protection_covers(protection, size_bytes, row->status, row->end, 1));
 }
 
-static void protected_ranges_of_w25q64_are_those_of_its_datasheet(void)
+TEST(protected_ranges_of_w25q64_are_those_of_its_datasheet)
 {
 	static const struct row rows[] = {
 		{{0x00, 0}, 0, 0},
@@ -138,7 +138,7 @@ static void protected_ranges_of_w25q64_are_those_of_its_datasheet(void)
 		assert_row(&w25q64, 8 * MIB, &rows[i]);
 }
 
-static void protected_ranges_of_n25q128_use_bits_that_are_not_adjacent(void)
+TEST(protected_ranges_of_n25q128_use_bits_that_are_not_adjacent)
 {
 	static const struct row rows[] = {
 		{{0x04, 0}, 16 * MIB - 64 * KIB, 16 * MIB},
@@ -152,7 +152,7 @@ static void protected_ranges_of_n25q128_use_bits_that_are_not_adjacent(void)
 		assert_row(&n25q128, 16 * MIB, &rows[i]);
 }
 
-static void block_that_overlaps_the_range_is_protected(void)
+TEST(block_that_overlaps_the_range_is_protected)
 {
 	static const uint8_t status[2] = {0x04, 0};
 
@@ -161,7 +161,7 @@ static void block_that_overlaps_the_range_is_protected(void)
 	assert_false(protection_covers(&w25q64, 8 * MIB, status, 8 * MIB - 256 * KIB, 128 * KIB));
 }
 
-static void any_bit_protects_all_if_ranges_are_not_known(void)
+TEST(any_bit_protects_all_if_ranges_are_not_known)
 {
 	static const struct part_protection any = {
 		.kind = PROTECTION_ANY,
@@ -188,7 +188,7 @@ static uint32_t word_of(const struct part *part, uint32_t address)
 	       (uint32_t)bytes[3] << 24;
 }
 
-static void sfdp_of_w25q64fv_has_one_table_of_nine_words(void)
+TEST(sfdp_of_w25q64fv_has_one_table_of_nine_words)
 {
 	static const struct {
 		uint32_t address, word;
@@ -208,7 +208,7 @@ static void sfdp_of_w25q64fv_has_one_table_of_nine_words(void)
 		assert_int_equal(word_of(part_find("W25Q64FV"), rows[i].address), rows[i].word);
 }
 
-static void sfdp_lists_no_erase_with_four_address_bytes(void)
+TEST(sfdp_lists_no_erase_with_four_address_bytes)
 {
 	struct part part = *part_find("W25Q256JV");
 	struct part_erase *first = &part.erases[0];
@@ -218,13 +218,13 @@ static void sfdp_lists_no_erase_with_four_address_bytes(void)
 	assert_int_equal(word_of(&part, 0x10) & 0xFFFF, 0xFFE7); /* no 4 KiB erase */
 }
 
-static void sfdp_of_a_part_above_16_mib_offers_four_address_bytes(void)
+TEST(sfdp_of_a_part_above_16_mib_offers_four_address_bytes)
 {
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x10) >> 17 & 3, 1);
 	assert_int_equal(word_of(part_find("W25Q256JV"), 0x14), (32u << 23) - 1);
 }
 
-static void sfdp_gives_size_and_erases_of_every_part_that_has_it(void)
+TEST(sfdp_gives_size_and_erases_of_every_part_that_has_it)
 {
 	for (size_t i = 0; i < part_table_count; i++) {
 		const struct part *part = &part_table[i];
@@ -243,20 +243,3 @@ static void sfdp_gives_size_and_erases_of_every_part_that_has_it(void)
 		}
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(name_is_found_in_any_case_and_a_misspelt_one_has_a_nearest),
-	CASE(erase_times_of_every_part_rise_from_min_to_max),
-	CASE(block_is_the_one_that_holds_the_address),
-	CASE(address_behind_the_last_region_is_in_no_block),
-	CASE(protected_ranges_of_w25q64_are_those_of_its_datasheet),
-	CASE(protected_ranges_of_n25q128_use_bits_that_are_not_adjacent),
-	CASE(block_that_overlaps_the_range_is_protected),
-	CASE(any_bit_protects_all_if_ranges_are_not_known),
-	CASE(sfdp_of_w25q64fv_has_one_table_of_nine_words),
-	CASE(sfdp_lists_no_erase_with_four_address_bytes),
-	CASE(sfdp_of_a_part_above_16_mib_offers_four_address_bytes),
-	CASE(sfdp_gives_size_and_erases_of_every_part_that_has_it),
-};
-
-RUN_CASES(tests)

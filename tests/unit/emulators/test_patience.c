@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "serprog/link.h"
 
 static const struct serprog_request transfer = {.op = SERPROG_O_SPIOP, .size_bytes = 8};
@@ -63,7 +63,7 @@ static void make_patient(struct patience *patience)
 	note_transfer(patience);
 }
 
-static void sleep_for_an_unknown_client_has_no_limit(struct fixture *fixture)
+TEST_ON(fixture, sleep_for_an_unknown_client_has_no_limit)
 {
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 	note_transfer(&fixture->patience);
@@ -71,7 +71,7 @@ static void sleep_for_an_unknown_client_has_no_limit(struct fixture *fixture)
 	assert_int_equal(bytes_that_wake(fixture), 1);
 }
 
-static void separate_opcode_after_a_transfer_makes_later_sleeps_patient(struct fixture *fixture)
+TEST_ON(fixture, separate_opcode_after_a_transfer_makes_later_sleeps_patient)
 {
 	make_patient(&fixture->patience);
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
@@ -83,7 +83,7 @@ static void separate_opcode_after_a_transfer_makes_later_sleeps_patient(struct f
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), PATIENCE_MS);
 }
 
-static void other_bytes_make_no_sleep_patient(struct fixture *fixture)
+TEST_ON(fixture, other_bytes_make_no_sleep_patient)
 {
 	patience_note_bytes(&fixture->patience, (const uint8_t *)"\x13", 1);
 	note_bytes_after_transfer(&fixture->patience, "\x13\x01", 2);
@@ -94,7 +94,7 @@ static void other_bytes_make_no_sleep_patient(struct fixture *fixture)
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void sleep_after_a_transfer_with_bytes_behind_it_is_not_patient(struct fixture *fixture)
+TEST_ON(fixture, sleep_after_a_transfer_with_bytes_behind_it_is_not_patient)
 {
 	make_patient(&fixture->patience);
 	patience_note_request(&fixture->patience, &transfer, false);
@@ -102,7 +102,7 @@ static void sleep_after_a_transfer_with_bytes_behind_it_is_not_patient(struct fi
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void nothing_is_expected_after_a_transfer_until_bytes_are_read(struct fixture *fixture)
+TEST_ON(fixture, nothing_is_expected_after_a_transfer_until_bytes_are_read)
 {
 	assert_false(patience_expects_nothing(&fixture->patience));
 	note_transfer(&fixture->patience);
@@ -111,7 +111,7 @@ static void nothing_is_expected_after_a_transfer_until_bytes_are_read(struct fix
 	assert_false(patience_expects_nothing(&fixture->patience));
 }
 
-static void no_sleep_is_patient_unless_a_wake_up_suffices(struct fixture *fixture)
+TEST_ON(fixture, no_sleep_is_patient_unless_a_wake_up_suffices)
 {
 	fixture->patience.wake_suffices = false;
 	patience_init(&fixture->patience);
@@ -120,7 +120,7 @@ static void no_sleep_is_patient_unless_a_wake_up_suffices(struct fixture *fixtur
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void any_byte_wakes_after_the_end_of_patience(struct fixture *fixture)
+TEST_ON(fixture, any_byte_wakes_after_the_end_of_patience)
 {
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
@@ -130,7 +130,7 @@ static void any_byte_wakes_after_the_end_of_patience(struct fixture *fixture)
 	assert_int_equal(patience_begin_ms(&fixture->patience, fixture->fd), -1);
 }
 
-static void only_a_patient_sleep_holds_up_a_request_of_one_byte(struct fixture *fixture)
+TEST_ON(fixture, only_a_patient_sleep_holds_up_a_request_of_one_byte)
 {
 	make_patient(&fixture->patience);
 	patience_begin_ms(&fixture->patience, fixture->fd);
@@ -143,7 +143,7 @@ static void only_a_patient_sleep_holds_up_a_request_of_one_byte(struct fixture *
 	assert_true(fixture->patience.held_up);
 }
 
-static void file_without_a_low_water_mark_ends_patience_for_good(struct fixture *fixture)
+TEST_ON(fixture, file_without_a_low_water_mark_ends_patience_for_good)
 {
 	int fds[2];
 
@@ -158,7 +158,7 @@ static void file_without_a_low_water_mark_ends_patience_for_good(struct fixture 
 	close(fds[1]);
 }
 
-static void only_bytes_that_were_read_are_taken_out_of_the_socket(struct fixture *fixture)
+TEST_ON(fixture, only_bytes_that_were_read_are_taken_out_of_the_socket)
 {
 	uint8_t bytes[8] = {0};
 	uint8_t room[8];
@@ -174,7 +174,7 @@ static void only_bytes_that_were_read_are_taken_out_of_the_socket(struct fixture
 	assert_int_equal(bytes[0], 0x10);
 }
 
-static void read_of_an_empty_socket_leaves_nothing_to_take(struct fixture *fixture)
+TEST_ON(fixture, read_of_an_empty_socket_leaves_nothing_to_take)
 {
 	uint8_t bytes[8];
 
@@ -183,19 +183,3 @@ static void read_of_an_empty_socket_leaves_nothing_to_take(struct fixture *fixtu
 	patience_take(&fixture->patience, fixture->fd, bytes);
 	assert_int_equal(read(fixture->fd, bytes, sizeof(bytes)), 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, sleep_for_an_unknown_client_has_no_limit),
-	CASE_ON(fixture, separate_opcode_after_a_transfer_makes_later_sleeps_patient),
-	CASE_ON(fixture, other_bytes_make_no_sleep_patient),
-	CASE_ON(fixture, sleep_after_a_transfer_with_bytes_behind_it_is_not_patient),
-	CASE_ON(fixture, nothing_is_expected_after_a_transfer_until_bytes_are_read),
-	CASE_ON(fixture, no_sleep_is_patient_unless_a_wake_up_suffices),
-	CASE_ON(fixture, any_byte_wakes_after_the_end_of_patience),
-	CASE_ON(fixture, only_a_patient_sleep_holds_up_a_request_of_one_byte),
-	CASE_ON(fixture, file_without_a_low_water_mark_ends_patience_for_good),
-	CASE_ON(fixture, only_bytes_that_were_read_are_taken_out_of_the_socket),
-	CASE_ON(fixture, read_of_an_empty_socket_leaves_nothing_to_take),
-};
-
-RUN_CASES(tests)

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "../temporary_folder.h"
 #include "fake_glib.h"
 
@@ -52,7 +53,7 @@ static void assert_left_to_glib(struct fixture *fixture)
 	assert_int_equal(fixture->length, strlen(FAKE_GLIB_TEXT));
 }
 
-static void file_with_the_suffix_refill_shows_later_writes(struct fixture *fixture)
+TEST_ON(fixture, file_with_the_suffix_refill_shows_later_writes)
 {
 	make_file(fixture, "cell.refill", "first");
 	assert_int_equal(get_contents(fixture), 1);
@@ -64,7 +65,7 @@ static void file_with_the_suffix_refill_shows_later_writes(struct fixture *fixtu
 	munmap(fixture->contents, fixture->length);
 }
 
-static void file_of_another_name_is_left_to_glib(struct fixture *fixture)
+TEST_ON(fixture, file_of_another_name_is_left_to_glib)
 {
 	static const char *const names[] = {"cell", "cell.refill2", "cell-refill", "refill"};
 
@@ -76,7 +77,7 @@ static void file_of_another_name_is_left_to_glib(struct fixture *fixture)
 	}
 }
 
-static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
+TEST_ON(fixture, file_that_cannot_be_shared_is_left_to_glib)
 {
 	folder_file(&fixture->folder, "missing.refill", fixture->name);
 	assert_left_to_glib(fixture);
@@ -85,19 +86,10 @@ static void file_that_cannot_be_shared_is_left_to_glib(struct fixture *fixture)
 }
 
 /* A caller that does not ask for the length expects a NUL at the end. */
-static void file_is_left_to_glib_if_the_caller_asks_for_no_length(struct fixture *fixture)
+TEST_ON(fixture, file_is_left_to_glib_if_the_caller_asks_for_no_length)
 {
 	make_file(fixture, "cell.refill", "text");
 	assert_int_equal(g_file_get_contents(fixture->name, &fixture->contents, NULL, NULL),
 		FAKE_GLIB_RETURNS);
 	assert_string_equal(fake_glib_take_name(), fixture->name);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, file_with_the_suffix_refill_shows_later_writes),
-	CASE_ON(fixture, file_of_another_name_is_left_to_glib),
-	CASE_ON(fixture, file_that_cannot_be_shared_is_left_to_glib),
-	CASE_ON(fixture, file_is_left_to_glib_if_the_caller_asks_for_no_length),
-};
-
-RUN_CASES(tests)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "layout.h"
 
 /* Reads a layout from a file with that text. */
@@ -23,7 +23,7 @@ static int read_text(const char *text, const char *region, struct flashrom_layou
 	return error;
 }
 
-static void region_is_found_among_others(void)
+TEST(region_is_found_among_others)
 {
 	struct flashrom_layout *layout;
 	unsigned int start, bytes;
@@ -36,7 +36,7 @@ static void region_is_found_among_others(void)
 	flashrom_layout_release(layout);
 }
 
-static void missing_region_is_refused(void)
+TEST(missing_region_is_refused)
 {
 	struct flashrom_layout *layout;
 
@@ -44,7 +44,7 @@ static void missing_region_is_refused(void)
 	assert_int_equal(read_text("", "rig", &layout), -ENOENT);
 }
 
-static void invalid_line_is_refused(void)
+TEST(invalid_line_is_refused)
 {
 	static const char *const wrong[] = {
 		"rig\n", "0:rig\n", "0 ffff rig\n", "0:ffff\n", "ffff:0 rig\n"};
@@ -54,18 +54,9 @@ static void invalid_line_is_refused(void)
 		assert_int_equal(read_text(wrong[i], "rig", &layout), -EINVAL);
 }
 
-static void missing_file_is_refused(void)
+TEST(missing_file_is_refused)
 {
 	struct flashrom_layout *layout;
 
 	assert_int_equal(layout_read(&layout, "/nowhere/layout", "rig"), -ENOENT);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(region_is_found_among_others),
-	CASE(missing_region_is_refused),
-	CASE(invalid_line_is_refused),
-	CASE(missing_file_is_refused),
-};
-
-RUN_CASES(tests)

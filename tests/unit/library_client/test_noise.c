@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "options.h"
 
 #define LIMIT_S 20
@@ -33,7 +33,7 @@ static bool wait_for_turns(const struct noise *noise, unsigned int count)
 	return noise->turns >= count;
 }
 
-static void each_signal_interrupts_a_sleep(void)
+TEST(each_signal_interrupts_a_sleep)
 {
 	const struct timespec hour = {3600, 0};
 
@@ -96,13 +96,13 @@ static ssize_t read_through_signals(bool restart)
 	return got;
 }
 
-static void read_is_interrupted_unless_calls_are_restarted(void)
+TEST(read_is_interrupted_unless_calls_are_restarted)
 {
 	assert_int_equal(read_through_signals(false), -1);
 	assert_int_equal(read_through_signals(true), 1);
 }
 
-static void no_signal_comes_after_the_stop(void)
+TEST(no_signal_comes_after_the_stop)
 {
 	const struct noise_config config = {.rate_hz = 1000, .signal = SIGUSR1};
 	const struct timespec pause = {0, 20000000};
@@ -117,7 +117,7 @@ static void no_signal_comes_after_the_stop(void)
 	assert_int_equal(noise.signals, before);
 }
 
-static void threads_run_and_leave_signals_to_the_caller(void)
+TEST(threads_run_and_leave_signals_to_the_caller)
 {
 	const struct noise_config config = {.rate_hz = 100, .signal = SIGALRM, .threads = 3};
 	struct noise noise;
@@ -129,7 +129,7 @@ static void threads_run_and_leave_signals_to_the_caller(void)
 	assert_int_equal(noise.threads, 0);
 }
 
-static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
+TEST(threads_avoid_the_core_that_the_caller_is_pinned_to)
 {
 	const struct noise_config config = {.threads = 1};
 	cpu_set_t all, one, theirs;
@@ -153,7 +153,7 @@ static void threads_avoid_the_core_that_the_caller_is_pinned_to(void)
 	assert_true(CPU_COUNT(&theirs) > 0);
 }
 
-static void config_of_zeros_starts_neither_signals_nor_threads(void)
+TEST(config_of_zeros_starts_neither_signals_nor_threads)
 {
 	const struct noise_config config = {.rate_hz = 0};
 	const struct timespec pause = {0, 20000000};
@@ -165,14 +165,3 @@ static void config_of_zeros_starts_neither_signals_nor_threads(void)
 	assert_int_equal(noise.signals, 0);
 	assert_int_equal(noise.turns, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE(each_signal_interrupts_a_sleep),
-	CASE(read_is_interrupted_unless_calls_are_restarted),
-	CASE(no_signal_comes_after_the_stop),
-	CASE(threads_run_and_leave_signals_to_the_caller),
-	CASE(threads_avoid_the_core_that_the_caller_is_pinned_to),
-	CASE(config_of_zeros_starts_neither_signals_nor_threads),
-};
-
-RUN_CASES(tests)

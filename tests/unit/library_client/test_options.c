@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "options.h"
 
 #define WORDS_MAX 32
@@ -38,7 +38,7 @@ FIXTURE(bench, NOTHING, NOTHING);
 
 #define MINIMUM "-p serprog:ip=127.0.0.1:4242 -c M25P80"
 
-static void programmer_and_chip_alone_are_a_probe(struct bench *bench)
+TEST_ON(bench, programmer_and_chip_alone_are_a_probe)
 {
 	assert_int_equal(parse(bench, MINIMUM), 0);
 	assert_string_equal(bench->options.programmer, "serprog");
@@ -50,7 +50,7 @@ static void programmer_and_chip_alone_are_a_probe(struct bench *bench)
 	assert_int_equal(bench->options.asks, 0);
 }
 
-static void jobs_and_regions_have_the_options_of_flashrom(struct bench *bench)
+TEST_ON(bench, jobs_and_regions_have_the_options_of_flashrom)
 {
 	assert_int_equal(parse(bench, MINIMUM " -l /tmp/layout -i rig -N -w /tmp/w.bin"), 0);
 	assert_int_equal(bench->options.job, JOB_WRITE);
@@ -65,7 +65,7 @@ static void jobs_and_regions_have_the_options_of_flashrom(struct bench *bench)
 	assert_int_equal(bench->options.job, JOB_ERASE);
 }
 
-static void signals_are_sigalrm_without_restart_by_default(struct bench *bench)
+TEST_ON(bench, signals_are_sigalrm_without_restart_by_default)
 {
 	assert_int_equal(parse(bench, MINIMUM " --signals 20"), 0);
 	assert_int_equal(bench->options.noise.rate_hz, 20);
@@ -79,7 +79,7 @@ static void signals_are_sigalrm_without_restart_by_default(struct bench *bench)
 	assert_int_equal(bench->options.noise.signal, SIGCHLD);
 }
 
-static void delays_of_64_bits_are_accepted(struct bench *bench)
+TEST_ON(bench, delays_of_64_bits_are_accepted)
 {
 	assert_int_equal(
 		parse(bench, MINIMUM " --delay 0x48a60 --ask 0,1,18446744073709551615"), 0);
@@ -90,7 +90,7 @@ static void delays_of_64_bits_are_accepted(struct bench *bench)
 	assert_true(bench->options.ask[2] == UINT64_MAX);
 }
 
-static void parameters_and_chip_may_be_missing(struct bench *bench)
+TEST_ON(bench, parameters_and_chip_may_be_missing)
 {
 	assert_int_equal(parse(bench, "-p dummy"), 0);
 	assert_string_equal(bench->options.programmer, "dummy");
@@ -98,7 +98,7 @@ static void parameters_and_chip_may_be_missing(struct bench *bench)
 	assert_null(bench->options.chip);
 }
 
-static void invalid_line_is_refused(struct bench *bench)
+TEST_ON(bench, invalid_line_is_refused)
 {
 	static const char *const wrong[] = {
 		"-c M25P80",
@@ -126,14 +126,14 @@ static void invalid_line_is_refused(struct bench *bench)
 		assert_int_equal(parse(bench, wrong[i]), -EINVAL);
 }
 
-static void across_needs_no_ask(struct bench *bench)
+TEST_ON(bench, across_needs_no_ask)
 {
 	assert_int_equal(parse(bench, MINIMUM " --delay 0x48a60 --across 99"), 0);
 	assert_true(bench->options.across == 99);
 	assert_int_equal(bench->options.asks, 0);
 }
 
-static void more_delays_than_asks_max_are_refused(struct bench *bench)
+TEST_ON(bench, more_delays_than_asks_max_are_refused)
 {
 	char words[512] = MINIMUM " --delay 1 --ask 1";
 
@@ -144,16 +144,3 @@ static void more_delays_than_asks_max_are_refused(struct bench *bench)
 	strcat(words, ",1");
 	assert_int_equal(parse(bench, words), -EINVAL);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(bench, programmer_and_chip_alone_are_a_probe),
-	CASE_ON(bench, parameters_and_chip_may_be_missing),
-	CASE_ON(bench, jobs_and_regions_have_the_options_of_flashrom),
-	CASE_ON(bench, signals_are_sigalrm_without_restart_by_default),
-	CASE_ON(bench, delays_of_64_bits_are_accepted),
-	CASE_ON(bench, invalid_line_is_refused),
-	CASE_ON(bench, across_needs_no_ask),
-	CASE_ON(bench, more_delays_than_asks_max_are_refused),
-};
-
-RUN_CASES(tests)

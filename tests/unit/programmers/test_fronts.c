@@ -191,7 +191,7 @@ static bool run_write(struct bench *bench)
 
 	if (!window || !take_value(bench, &value))
 		return false;
-	window->write(bench->bus_or_none, &access, value);
+	front_write(window, bench->bus_or_none, &access, value);
 	return true;
 }
 
@@ -218,7 +218,7 @@ static bool run_writes(struct bench *bench)
 		return false;
 	for (size_t i = 0; i < transfer.len; i++, access.offset++) {
 		access.now_ns = bench->now_ns++;
-		window->write(bench->bus_or_none, &access, transfer.bytes[i]);
+		front_write(window, bench->bus_or_none, &access, transfer.bytes[i]);
 	}
 	return true;
 }
@@ -363,7 +363,7 @@ static void store(struct bench *bench, size_t window, uint64_t offset, uint64_t 
 	const struct front_access access = {
 		.now_ns = bench->now_ns, .offset = offset, .size_bytes = 1};
 
-	bench->front->windows[window].write(bench->bus_or_none, &access, value);
+	front_write(&bench->front->windows[window], bench->bus_or_none, &access, value);
 }
 
 static uint64_t load(struct bench *bench, size_t window, uint64_t offset)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "../temporary_folder.h"
 #include "programmers/session.h"
 
@@ -44,7 +45,7 @@ static void tear_down(struct fixture *fixture)
 
 FIXTURE(fixture, set_up, tear_down);
 
-static void cell_loads_its_content_and_writes_its_events(struct fixture *fixture)
+TEST_ON(fixture, cell_loads_its_content_and_writes_its_events)
 {
 	char events[4096], image[8192];
 
@@ -61,7 +62,7 @@ static void cell_loads_its_content_and_writes_its_events(struct fixture *fixture
 	assert_memory_equal(image + 8, "flash", 5);
 }
 
-static void cell_starts_at_the_last_resume_before_the_first_access(struct fixture *fixture)
+TEST_ON(fixture, cell_starts_at_the_last_resume_before_the_first_access)
 {
 	char events[4096];
 
@@ -74,7 +75,7 @@ static void cell_starts_at_the_last_resume_before_the_first_access(struct fixtur
 	assert_non_null(strstr(events, "\"ev\":\"start\",\"t_ns\":1000"));
 }
 
-static void cell_continues_after_a_pause(struct fixture *fixture)
+TEST_ON(fixture, cell_continues_after_a_pause)
 {
 	char events[4096];
 
@@ -89,7 +90,7 @@ static void cell_continues_after_a_pause(struct fixture *fixture)
 	assert_non_null(strstr(events, "\"cycle_transactions\":2"));
 }
 
-static void next_cell_gets_a_new_chip_and_may_start_earlier(struct fixture *fixture)
+TEST_ON(fixture, next_cell_gets_a_new_chip_and_may_start_earlier)
 {
 	struct bus *bus;
 	char events[4096], first[4096];
@@ -112,7 +113,7 @@ static void next_cell_gets_a_new_chip_and_may_start_earlier(struct fixture *fixt
 	assert_non_null(strstr(first, "\"cycle_transactions\":1"));
 }
 
-static void without_settings_there_is_no_chip(struct fixture *fixture)
+TEST_ON(fixture, without_settings_there_is_no_chip)
 {
 	folder_write(&fixture->folder, "settings", "");
 	assert_int_equal(session_resume(&fixture->session, 1000), 0);
@@ -120,7 +121,7 @@ static void without_settings_there_is_no_chip(struct fixture *fixture)
 	assert_int_equal(session_pause(&fixture->session, 2000), 0);
 }
 
-static void bad_settings_and_missing_content_are_refused(struct fixture *fixture)
+TEST_ON(fixture, bad_settings_and_missing_content_are_refused)
 {
 	char content[FOLDER_FILE_BYTES];
 
@@ -133,28 +134,15 @@ static void bad_settings_and_missing_content_are_refused(struct fixture *fixture
 	assert_int_equal(session_resume(&fixture->session, 1000), -ENOENT);
 }
 
-static void part_of_a_bus_that_the_programmer_does_not_have_is_refused(struct fixture *fixture)
+TEST_ON(fixture, part_of_a_bus_that_the_programmer_does_not_have_is_refused)
 {
 	fixture->session.front = &ich9_front;
 	assert_int_equal(session_resume(&fixture->session, 1000), -EINVAL);
 	assert_null(session_bus(&fixture->session));
 }
 
-static void settings_that_are_a_folder_are_refused(struct fixture *fixture)
+TEST_ON(fixture, settings_that_are_a_folder_are_refused)
 {
 	fixture->session.settings_path = fixture->folder.path;
 	assert_int_equal(session_resume(&fixture->session, 1000), -EISDIR);
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, cell_loads_its_content_and_writes_its_events),
-	CASE_ON(fixture, cell_starts_at_the_last_resume_before_the_first_access),
-	CASE_ON(fixture, cell_continues_after_a_pause),
-	CASE_ON(fixture, next_cell_gets_a_new_chip_and_may_start_earlier),
-	CASE_ON(fixture, without_settings_there_is_no_chip),
-	CASE_ON(fixture, bad_settings_and_missing_content_are_refused),
-	CASE_ON(fixture, part_of_a_bus_that_the_programmer_does_not_have_is_refused),
-	CASE_ON(fixture, settings_that_are_a_folder_are_refused),
-};
-
-RUN_CASES(tests)

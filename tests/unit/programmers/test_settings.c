@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../cases.h"
+#include "../run_cases.h"
 #include "programmers/session.h"
 
 static const char *const lines[] = {
@@ -45,7 +45,7 @@ static int parse_with(struct fixture *fixture, size_t which, const char *instead
 	return settings_parse(fixture->text, &fixture->settings, fixture->error);
 }
 
-static void every_key_is_read(struct fixture *fixture)
+TEST_ON(fixture, every_key_is_read)
 {
 	const struct settings *settings = &fixture->settings;
 
@@ -62,19 +62,19 @@ static void every_key_is_read(struct fixture *fixture)
 	assert_string_equal(settings->events, "/d");
 }
 
-static void empty_text_is_no_chip(struct fixture *fixture)
+TEST_ON(fixture, empty_text_is_no_chip)
 {
 	assert_int_equal(settings_parse(fixture->text, &fixture->settings, fixture->error), 0);
 	assert_int_equal(fixture->settings.cell, 0);
 }
 
-static void each_missing_key_is_refused(struct fixture *fixture)
+TEST_ON(fixture, each_missing_key_is_refused)
 {
 	for (size_t i = 0; i < COUNT(lines); i++)
 		assert_int_equal(parse_with(fixture, i, NULL), -EINVAL);
 }
 
-static void bad_lines_are_named(struct fixture *fixture)
+TEST_ON(fixture, bad_lines_are_named)
 {
 	static const char *const bad[COUNT(lines)] = {"cell=0", "part=W25Q999", "corner=fast",
 		"seed=-1", "records_max=0", "start_state=fresh",
@@ -87,7 +87,7 @@ static void bad_lines_are_named(struct fixture *fixture)
 }
 
 /* Two records may follow the bound: the one that is still open, and EVENT_GAVE_UP. */
-static void records_max_leaves_room_for_two_more_records(struct fixture *fixture)
+TEST_ON(fixture, records_max_leaves_room_for_two_more_records)
 {
 	char line[64];
 
@@ -97,20 +97,9 @@ static void records_max_leaves_room_for_two_more_records(struct fixture *fixture
 	assert_int_equal(parse_with(fixture, RECORDS_MAX_LINE, line), -EINVAL);
 }
 
-static void state_that_does_not_fit_its_part_is_refused(struct fixture *fixture)
+TEST_ON(fixture, state_that_does_not_fit_its_part_is_refused)
 {
 	assert_int_equal(
 		parse_with(fixture, START_STATE_LINE, "start_state=deaf-suspended"), -EINVAL);
 	assert_non_null(strstr(fixture->error, "SST29EE010"));
 }
-
-static const struct CMUnitTest tests[] = {
-	CASE_ON(fixture, every_key_is_read),
-	CASE_ON(fixture, empty_text_is_no_chip),
-	CASE_ON(fixture, each_missing_key_is_refused),
-	CASE_ON(fixture, bad_lines_are_named),
-	CASE_ON(fixture, records_max_leaves_room_for_two_more_records),
-	CASE_ON(fixture, state_that_does_not_fit_its_part_is_refused),
-};
-
-RUN_CASES(tests)
