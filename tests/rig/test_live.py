@@ -16,7 +16,6 @@ from delayrig.hazards.cores import fastest_core
 from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.judge.trust import pace_fault
 from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line
-from delayrig.lanes.live.agent_protocol import split_changes
 from delayrig.lanes.live.machine import live_shape
 from delayrig.lanes.live.pace import pace_events
 from delayrig.model.cell import Cell
@@ -264,9 +263,10 @@ def test_hazards_that_change_the_speed_exclude_each_other() -> None:
 
 
 def test_frequency_begins_low_and_ends_at_the_cores_own_speed() -> None:
-    first, later = split_changes(iter(changes_of("frequency:accept+20,50,ramp=100", 2)))
-    assert [change.part for change in first] == [0.5]
-    (change,) = later
+    hazard = hazard_of("frequency:accept+20,50,ramp=100")
+    assert isinstance(hazard, SpeedHazard)
+    assert hazard.first_part == 0.5
+    (change,) = hazard.speed_changes(CELL)
     assert (change.when.origin, change.when.after_ms) == (Origin.ACCEPT, 20)
     assert (change.part, change.ramp_ms, change.core) == (1.0, 100, None)
 

@@ -51,7 +51,6 @@ class LowResTimers(Hazard):
 
     name = "low-res-timers"
     about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
     kernel_words = ("highres=off",)
 
@@ -120,7 +119,6 @@ class Cpu(Hazard):
     about = (
         "the guest's CPU has the instructions of x86-64-v2 or -v3, or an invariant TSC of 2.4 GHz"
     )
-    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)

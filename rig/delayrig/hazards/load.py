@@ -2,7 +2,7 @@
 """Stops of the subject, and processes that compete for its core, all cores, or the memory."""
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
+from delayrig.hazards.hazard import ANYWHERE, Hazard, due_times
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
@@ -32,7 +32,6 @@ class StopCont(Hazard):
     form = "RATE"
     values = range(1, 101)
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     spec = ("stops_hz {value}",)
 
@@ -55,7 +54,6 @@ class Hogs(Hazard):
     legend = f"N is {HOGS.start} to {HOGS[-1]}"
     values = HOGS
     about = "N loops of ordinary priority on the subject's own core"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     spec = ("hogs {value}",)
 
@@ -81,7 +79,6 @@ class HogsEach(Hazard):
     form = "N"
     values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
-    concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     spec = ("hogs_each {value}", "anywhere 1")
 
@@ -103,7 +100,6 @@ class MemoryPressure(Hazard):
 
     name = "memory-pressure"
     about = "a process that touches new memory all the time, so that the kernel has to reclaim"
-    concern = Concern.SAFETY
     spec = ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:

@@ -48,7 +48,6 @@ class Refused(Hazard):
     values = re.compile(f"({'|'.join(CALLS)}),({'|'.join(ERRORS)})")
     legend = f"CALL is {', '.join(CALLS[:-1])} or {CALLS[-1]}, ERROR {', '.join(ERRORS)}"
     about = "system calls of the subject that wait are refused, such as refused:sleep,eperm"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
     ends_waits = True
     repeatable = True
@@ -81,7 +80,6 @@ class Few(_OfSubject):
     values = _FEW
     legend = "WHAT is descriptors,N or memory,MIB or threads (none but the first)"
     about = "the subject has few descriptors, little memory or no threads: few:descriptors,4"
-    concern = Concern.SAFETY
     repeatable = True
     may_fail = True
 
@@ -98,7 +96,6 @@ class Uptime(_OfSubject):
     values = _UPTIME
     legend = f"LIMIT is {', '.join(WRAPS_NS)}; the subject starts LEAD_MS before ({LEAD_MS})"
     about = "the uptime passes 2^31 or 2^32 us or ms, or 2^31 s, while it runs: uptime:u32ms"
-    concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         limit, lead_ms = matched(_UPTIME, self.value).groups()
