@@ -46,7 +46,7 @@ from delayrig.lanes.payload import (
     write_payload,
 )
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
-from delayrig.lanes.store_artifacts import write_entries, write_live_delays
+from delayrig.lanes.store_artifacts import write_delays, write_entries
 from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
@@ -168,7 +168,7 @@ class LiveLane(GuestLane):
         region, folder = region_of(assignment.cell, assignment.chip), assignment.folder
         await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
-            await asyncio.to_thread(write_live_delays, saw, folder, assignment.delays)
+            await asyncio.to_thread(write_delays, saw, folder, assignment.delays, insn_ns=0)
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
 
