@@ -19,7 +19,6 @@ from delayrig.model.kinds.hazard import (
 from delayrig.model.lane import LaneName
 
 HOGS = range(1, 33)
-NOT_TO_THE_END = "the hogs were not seen to the end"
 
 
 class StopCont(Hazard):
@@ -42,7 +41,29 @@ class StopCont(Hazard):
         return f"the subject was stopped {count} times only" if 2 * count < due else ""
 
 
-class Hogs(Hazard):
+class _Hogs(Hazard):
+    running: type[Loops]
+    stopped: type[Loops]
+
+    def count(self, cell: Cell) -> int:
+        """Returns the number of loops."""
+        return self.number
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        running = first(artifacts.events, self.running)
+        if running is None or running.count != self.count(cell):
+            return "not all of the hogs were seen running"
+        if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
+            return "the hogs came after the subject"
+        return "" if first(artifacts.events, self.stopped) else "the hogs were not seen to the end"
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        turns = needed(artifacts.events, self.running).turns_min
+        met = needed(artifacts.events, self.stopped).turns_min > turns
+        return "" if met else "not every hog got its share while it ran"
+
+
+class Hogs(_Hogs):
     """Loops of ordinary priority beside the subject, which gets its share of the core.
 
     A delay loop that is calibrated beside them counts too few turns. When the subject takes
@@ -56,40 +77,20 @@ class Hogs(Hazard):
     about = "N loops of ordinary priority on the subject's own core"
     lanes = ANYWHERE
     spec = ("hogs {value}",)
-
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        running = first(artifacts.events, HogsRunning)
-        if running is None or running.count != self.number:
-            return "not all of the hogs were seen running"
-        if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
-            return "the hogs came after the subject"
-        return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
-
-    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(artifacts, HogsRunning, HogsStopped)
+    running, stopped = HogsRunning, HogsStopped
 
 
-def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> str:
-    met = needed(artifacts.events, end).turns_min > needed(artifacts.events, begin).turns_min
-    return "" if met else "not every hog got its share while it ran"
-
-
-class HogsEach(Hazard):
+class HogsEach(_Hogs):
     name = "hogs-each"
     form = "N"
     values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
     lanes = (LaneName.LIVE,)
     spec = ("hogs_each {value}", "anywhere 1")
+    running, stopped = CrowdRunning, CrowdStopped
 
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        running = first(artifacts.events, CrowdRunning)
-        if running is None or running.count != self.number * cell.cores:
-            return "not all of the hogs were seen running"
-        return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
-
-    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(artifacts, CrowdRunning, CrowdStopped)
+    def count(self, cell: Cell) -> int:
+        return self.number * cell.cores
 
 
 class MemoryPressure(Hazard):
