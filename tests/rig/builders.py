@@ -11,7 +11,7 @@ from delayrig.model import workload
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.corner import Corner
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, FunctionFacts
+from delayrig.model.delays import CallSite, DelayCall, Delays, DelaysHeader, FunctionFacts
 from delayrig.model.delays import End as CallEnd
 from delayrig.model.evidence import Evidence, Witness
 from delayrig.model.result import (
@@ -108,8 +108,8 @@ def delays_of(*calls: DelayCall, doubt: str = "") -> Delays:
         setjmp=False,
     )
     header = DelaysHeader(functions=[function], late_ns=0, calls=len(calls), lost=0)
-    callers = {1: ["core/busy.c:154", "drivers/spi25.c:67"]}
-    return Delays(header=header, callers=callers, calls=list(calls))
+    site = CallSite(site=1, callers=["core/busy.c:154", "drivers/spi25.c:67"])
+    return Delays(header=header, sites={1: site}, calls=list(calls))
 
 
 SYNC_WAIT = Wait(

@@ -14,7 +14,7 @@ from delayrig.decision.decision import Decision, Excess, GateCell, Limits, Outco
 from delayrig.decision.gate_judge import decide
 from delayrig.model import phases
 from delayrig.model.cell import Cell, Expect, Role
-from delayrig.model.delays import encode_delays
+from delayrig.model.delays import CallSite, encode_delays
 from delayrig.model.events import Event
 from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict, write_results
@@ -137,7 +137,8 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
 def keep_calls(run: Path, callers: list[str]) -> None:
     """Adds a call of a delay function, with these callers, to each cell of a run."""
     delays = delays_of(delay(10, took_ns=20_000, at=START_NS + MS))
-    written = encode_delays(msgspec.structs.replace(delays, callers={1: callers}))
+    site = CallSite(site=1, callers=callers)
+    written = encode_delays(msgspec.structs.replace(delays, sites={1: site}))
     for events in run.glob("*/events.jsonl"):
         (events.parent / "delays.jsonl").write_bytes(written)
 

@@ -29,7 +29,7 @@ from delayrig.features.coverage.terminal import (
     print_coverage,
 )
 from delayrig.features.report.comparison import coverage_html
-from delayrig.model.delays import Delays, DelaysHeader, FunctionFacts, encode_delays
+from delayrig.model.delays import CallSite, Delays, DelaysHeader, FunctionFacts, encode_delays
 from delayrig.model.platform import Arch
 from delayrig.model.result import Results, SubjectFacts, read_results, write_results
 from delayrig.subjects.finder.code_map import CodeFunction
@@ -363,9 +363,11 @@ def keep_side(gate: Path, side: str, flashrom: Flashrom, *chains: Chain) -> Subj
         for n, chain in enumerate(chains, start=1)
     ]
     header = DelaysHeader(functions=flashrom.facts, late_ns=0, calls=len(calls), lost=0)
-    addresses = {n: list(chain.addresses) for n, chain in enumerate(chains, start=1)}
-    callers = {n: ["somewhere"] for n in addresses}
-    delays = Delays(header=header, callers=callers, calls=calls, addresses=addresses)
+    sites = {
+        n: CallSite(site=n, callers=["somewhere"], addresses=list(chain.addresses))
+        for n, chain in enumerate(chains, start=1)
+    }
+    delays = Delays(header=header, sites=sites, calls=calls)
     folder = gate / side / cell.id
     folder.mkdir(parents=True)
     (folder / "delays.jsonl").write_bytes(encode_delays(delays))

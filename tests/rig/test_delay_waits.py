@@ -20,7 +20,7 @@ from delayrig.judge.judge import judge_cell, planned_result
 from delayrig.judge.waits import SeenWaits, convict_waits, disagreement
 from delayrig.model import workload
 from delayrig.model.cell import Job, Role
-from delayrig.model.delays import DelayCall, Delays, End, encode_delays
+from delayrig.model.delays import CallSite, DelayCall, Delays, End, encode_delays
 from delayrig.model.events import Event
 from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
 from delayrig.model.kinds.agent import ClockRate, Guest
@@ -36,7 +36,7 @@ from tests.rig.event_builders import as_lines, made, sound_events
 
 US, LATE_NS = 1000, 4
 FUNCTION = builders.delays_of().header.functions[0]
-CALLERS = {1: ["core/busy.c:154", "drivers/spi25.c:67"], 2: ["core/flash.c:9"]}
+SITE_2 = CallSite(site=2, callers=["core/flash.c:9"])
 
 
 def call(us: int, took_ns: int | None, **changes: Any) -> DelayCall:
@@ -48,7 +48,7 @@ def delays_of(*calls: DelayCall, lost: int = 0, **facts: Any) -> Delays:
     """Returns the record of these calls of one function; `facts` replace fields of the function."""
     plain, functions = builders.delays_of(*calls), [replace(FUNCTION, **facts)]
     header = replace(plain.header, functions=functions, late_ns=LATE_NS, lost=lost)
-    return replace(plain, header=header, callers=CALLERS)
+    return replace(plain, header=header, sites=plain.sites | {2: SITE_2})
 
 
 def guest(clocksource: str = "tsc") -> list[Event]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from delayrig.judge.delay_waits import UNSURE, doubts_of, observe_calls_of
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End
+from delayrig.model.delays import CallSite, DelayCall, Delays, DelaysHeader, End
 from delayrig.subjects.finder.confirm import confirm, unit_of
 from delayrig.subjects.finder.finding import find_in
 from msgspec.structs import replace
@@ -44,7 +44,8 @@ def wrapped(requested_us: int, inner_us: int, took_ns: int, *, at: int = 5000) -
 
 def seen(*calls: DelayCall) -> Delays:
     header = DelaysHeader(functions=[WRAPPER, SLEEP], late_ns=LATE_NS, calls=len(calls), lost=0)
-    return Delays(header=header, callers={1: ["clock.c:9"]}, calls=list(calls))
+    site = CallSite(site=1, callers=["clock.c:9"])
+    return Delays(header=header, sites={1: site}, calls=list(calls))
 
 
 def test_short_sleep_in_an_unconfirmed_wrapper_convicts() -> None:

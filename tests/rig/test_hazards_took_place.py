@@ -12,7 +12,7 @@ from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.judge.judge import Finding, Observed, find_verdict
 from delayrig.judge.trust import missed_hazard, rig_fault, trust_of
 from delayrig.judge.waits import JudgedWaits
-from delayrig.lanes.payload import deadline_ms, host_words
+from delayrig.lanes.payload import deadline_ms, subject_words
 from delayrig.model.cell import Job
 from delayrig.model.events import Event
 from delayrig.model.evidence import Evidence
@@ -220,12 +220,17 @@ def test_library_does_the_job_if_any_hazard_needs_it() -> None:
 
 def test_hazards_add_options_of_library_client_or_flashrom() -> None:
     subject = make_subject(library=True, delay_address=0x1234)
-    options = host_words(make_cell(hazards=("signals:20,usr1", "threads:2", "long-waits")), subject)
+    plain = subject_words(make_cell(), "x", subject)
+
+    def options_of(*hazards: str) -> list[str]:
+        return subject_words(make_cell(hazards=hazards), "x", subject)[len(plain) :]
+
+    options = options_of("signals:20,usr1", "threads:2", "long-waits")
     assert options[:2] == ["--events", "/tmp/host.jsonl"]
     assert options[2:6] == ["--signals", "20,usr1", "--threads", "2"]
     assert options[6:9] == ["--delay", str(0x1234), "--ask"]
-    assert host_words(make_cell(hazards=("stop-cont:10",)), subject) == []
-    assert host_words(make_cell(hazards=("stop-cont:10", "unverified")), make_subject()) == ["-n"]
+    assert options_of("stop-cont:10") == []
+    assert options_of("stop-cont:10", "unverified") == ["-n"]
 
 
 def test_library_client_accepts_each_hazard() -> None:

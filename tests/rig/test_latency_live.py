@@ -29,7 +29,8 @@ from delayrig.features.latency.wakeup import (
     series_words,
     wakeup_chart,
 )
-from delayrig.lanes.live.agent_connection import ClockReading, GuestClock
+from delayrig.lanes.host.record import ClockReading
+from delayrig.lanes.live.agent_connection import GuestClock
 from delayrig.lanes.live.program import Left, spec_text
 from delayrig.model.events import encode_events
 from delayrig.model.kinds.pace import Window
@@ -143,9 +144,7 @@ def window(number: int, *, kept: bool) -> Window:
 
 def left_with(*windows: Window) -> Left:
     """Returns what a guest left; its clock is one second behind that of the host."""
-    begin, end = (
-        ClockReading(before_ns=ns + S, guest_ns=ns, after_ns=ns + S) for ns in (0, 10_000 * MS)
-    )
+    begin, end = (ClockReading(ns + S, ns, ns + S) for ns in (0, 10_000 * MS))
     clock = GuestClock(begin=begin, end=end)
     return Left(entries={}, clock=clock, trace=encode_events(windows))
 

@@ -15,8 +15,8 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.cores import fastest_core
 from delayrig.hazards.speed import Governor, SpeedHazard
 from delayrig.judge.trust import pace_fault
-from delayrig.lanes.live.agent_connection import ClockReading, GuestClock, Line, open_line
-from delayrig.lanes.live.agent_protocol import split_changes
+from delayrig.lanes.host.record import ClockReading
+from delayrig.lanes.live.agent_connection import GuestClock, Line, open_line
 from delayrig.lanes.live.machine import live_shape
 from delayrig.lanes.live.pace import pace_events
 from delayrig.model.cell import Cell
@@ -35,7 +35,7 @@ from tests.rig.event_builders import made, seen_of
 
 
 def reading(host_ns: int, guest_ns: int, width_ns: int = 100) -> ClockReading:
-    return ClockReading(before_ns=host_ns, guest_ns=guest_ns, after_ns=host_ns + width_ns)
+    return ClockReading(host_ns, guest_ns, host_ns + width_ns)
 
 
 def test_guest_time_becomes_host_time_on_the_line_through_both_readings() -> None:
@@ -76,7 +76,7 @@ def test_narrowest_reading_is_taken() -> None:
             writer.write(f"{requests}\n".encode())
 
     found = asyncio.run(host_answer(agent, lambda line: line.read_clock()))
-    assert found.guest_ns != 1
+    assert found.monotonic_ns != 1
     assert found.before_ns <= found.after_ns
 
 
@@ -264,9 +264,10 @@ def test_hazards_that_change_the_speed_exclude_each_other() -> None:
 
 
 def test_frequency_begins_low_and_ends_at_the_cores_own_speed() -> None:
-    first, later = split_changes(iter(changes_of("frequency:accept+20,50,ramp=100", 2)))
-    assert [change.part for change in first] == [0.5]
-    (change,) = later
+    hazard = hazard_of("frequency:accept+20,50,ramp=100")
+    assert isinstance(hazard, SpeedHazard)
+    assert hazard.first_part == 0.5
+    (change,) = hazard.speed_changes(CELL)
     assert (change.when.origin, change.when.after_ms) == (Origin.ACCEPT, 20)
     assert (change.part, change.ramp_ms, change.core) == (1.0, 100, None)
 

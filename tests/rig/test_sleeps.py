@@ -41,7 +41,7 @@ def call(
 def recorded(*calls: DelayCall, functions: list[FunctionFacts] = FUNCTIONS) -> Delays:
     """Returns the delays that QEMU recorded, with times that may be 4 ns late."""
     header = DelaysHeader(functions=functions, late_ns=4, calls=len(calls), lost=0)
-    return Delays(header=header, callers={}, calls=list(calls))
+    return Delays(header=header, sites={}, calls=list(calls))
 
 
 def request(read_ns: int, **more: Any) -> Event:

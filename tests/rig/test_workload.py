@@ -175,8 +175,8 @@ REGION_WORDS = ("-c", "W25Q128.V", "-l", "/tmp/layout", "-i", "rig")
 )
 def test_subject_gets_programmer_chip_and_region(programmer: Programmer, argument: str) -> None:
     cell = make_cell(programmer=programmer)
-    words = subject_words(cell, "/bin/f", "W25Q128.V", "dummy:emulate=W25Q128JV")
-    assert words[:9] == ["/bin/f", "-p", argument, *REGION_WORDS]
+    words = subject_words(cell, "W25Q128.V", "dummy:emulate=W25Q128JV")
+    assert words[:8] == ["-p", argument, *REGION_WORDS]
 
 
 @pytest.mark.parametrize(
@@ -193,8 +193,8 @@ def test_subject_gets_programmer_chip_and_region(programmer: Programmer, argumen
 def test_words_name_the_region_unless_the_job_only_finds_the_chip(
     job: Job, tail: list[str]
 ) -> None:
-    words = subject_words(make_cell(job=job), "/bin/f", "W25Q128.V")
-    assert words == ["/bin/f", "-p", "serprog:ip=127.0.0.1:4242", *tail]
+    words = subject_words(make_cell(job=job), "W25Q128.V")
+    assert words == ["-p", "serprog:ip=127.0.0.1:4242", *tail]
 
 
 GRANULE = 8 + 4096
@@ -248,7 +248,8 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
     spec = spec_text(CELL, CHIP, "GD25Q16(B)", make_subject())
     assert spec.startswith("schema 1\n")
     assert lines_of(spec, "emulator") == emulator_words(CELL, REGION)
-    assert lines_of(spec, "subject") == subject_words(CELL, "/usr/sbin/flashrom", "GD25Q16(B)")
+    words = subject_words(CELL, "GD25Q16(B)")
+    assert lines_of(spec, "subject") == ["/usr/sbin/flashrom", *words]
     assert lines_of(spec, "deadline_ms") == ["600000"]
 
 

@@ -10,7 +10,6 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import (
     ANYWHERE,
     LATE_NS_MAX,
-    Concern,
     Hazard,
     ended_before,
     matched,
@@ -71,7 +70,6 @@ class BusySiblings(Hazard):
     form = "[[accept,]START-STOP,...[@PERIOD]]"
     legend = f"START, STOP and PERIOD in ms, one after another; up to {WINDOWS_MAX} windows"
     about = "a loop on every other core until the emulator accepts the subject, or by a schedule"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     cores_min = 2
     why_uncounted = "other cores slow its own"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, due_times, origin_ns
+from delayrig.hazards.hazard import Hazard, due_times, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
@@ -27,7 +27,6 @@ class Migrate(Hazard):
     form = "RATE"
     values = range(1, 1001)
     about = "the subject is put on another of its CPUs RATE times a second (1 to 1000)"
-    concern = Concern.SAFETY
     lanes = REAL_TIME
     cores_min = 2
     spec = ("migrate {value} {seed}",)
@@ -46,7 +45,6 @@ class Move(Hazard):
     name = "move"
     form = "accept|accept+MS|MS"
     about = "the subject is moved from the first core to the fastest, when it is accepted or later"
-    concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
 
@@ -85,7 +83,6 @@ class Hotplug(Hazard):
     form = "RATE"
     values = range(1, 21)
     about = "RATE times a second (1 to 20) a core is taken away, or given back, as drawn"
-    concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     cores_min = 2
     spec = ("hotplug {value} {seed}", "anywhere 1")

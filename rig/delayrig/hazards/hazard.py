@@ -52,7 +52,7 @@ class Hazard:
     """Its possible values: a range, a pattern or words; None: `__init__` checks the value."""
     about: ClassVar[str]
     """One sentence for a list."""
-    concern: ClassVar[Concern]
+    concern: ClassVar[Concern] = Concern.SAFETY
     cores_min: ClassVar[int] = 1
     archs: ClassVar[tuple[Arch, ...]] = tuple(Arch)
     """The architectures of guests in which it works."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import IN_GUEST, Concern, Hazard
-from delayrig.hazards.scarcity import is_unprepared
+from delayrig.hazards.scarcity import OfSubject
 from delayrig.model.cell import Cell
 from delayrig.model.events import first
 from delayrig.model.kinds.agent import ClockRate, Guest
@@ -51,7 +51,6 @@ class LowResTimers(Hazard):
 
     name = "low-res-timers"
     about = "timers that fire at jiffies alone; clock_getres() then says 4 ms"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
     kernel_words = ("highres=off",)
 
@@ -106,7 +105,7 @@ class PreemptRt(Hazard):
         return "" if "PREEMPT_RT" in version else f"the guest's kernel is {version!r}"
 
 
-class Cpu(Hazard):
+class Cpu(OfSubject):
     """A CPU with more instructions, or with a TSC of another rate.
 
     QEMU's TSC runs at 1 GHz, whatever CPUID says. With `invariant-tsc` the agent traps and
@@ -117,10 +116,10 @@ class Cpu(Hazard):
     form = "|".join(CPU_FEATURES)
     values = CPU_FEATURES
     archs = (Arch.X86_64,)
+    preparation = "change the counter"
     about = (
         "the guest's CPU has the instructions of x86-64-v2 or -v3, or an invariant TSC of 2.4 GHz"
     )
-    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -129,6 +128,3 @@ class Cpu(Hazard):
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         return [f"tsc_mhz {TSC_MHZ}"] if self.value == INVARIANT_TSC else []
-
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        return "the agent could not change the counter" if is_unprepared(artifacts) else ""

@@ -8,7 +8,6 @@ from delayrig.base.durations import NS_PER_S, NS_PER_US
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.hazards.hazard import (
     ANYWHERE,
-    Concern,
     Hazard,
     due_times,
     matched,
@@ -47,7 +46,6 @@ class InLibrary(Hazard):
     name = "library"
     archs = (Arch.X86_64,)
     about = "libflashrom in a program of ours, in place of the subject's command line program"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     in_library = True
 
@@ -71,7 +69,6 @@ class Signals(InLibrary):
     ends_waits = True
     legend = f"RATE is {RATES_HZ.start} to {RATES_HZ[-1]} a second"
     about = "libflashrom in a program that handles RATE signals a second, such as signals:20"
-    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -107,7 +104,6 @@ class Threads(InLibrary):
     form = "N"
     values = range(1, 9)
     about = "libflashrom in a program of which N other threads (1 to 8) compute now and then"
-    concern = Concern.SAFETY
     why_uncounted = "other threads of its program compute"
 
     def missed(self, cell: Cell, artifacts: Artifacts) -> str:
@@ -148,7 +144,6 @@ class ShortWaits(Asked):
 
     name = "short-waits"
     about = f"its delay function is asked for {SHORT_US} us, 400 times, across full seconds"
-    concern = Concern.SAFETY
 
     def subject_words(self, subject: Subject) -> Sequence[str]:
         return self.words_of(subject, "--across", [SHORT_US])
@@ -167,7 +162,6 @@ class LongWaits(Asked):
 
     name = "long-waits"
     about = "its delay function is asked for 0 to 4295 s, at each side of every known boundary"
-    concern = Concern.SAFETY
     deadline_ms = 20_000_000  # more than all of the waits
     host_limit_s = 45
     """The limit of host time. A subject that polls during these waits would take hours."""

@@ -2,7 +2,7 @@
 """Stops of the subject, and processes that compete for its core, all cores, or the memory."""
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard, due_times
+from delayrig.hazards.hazard import ANYWHERE, Hazard, due_times
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectStart
@@ -19,7 +19,6 @@ from delayrig.model.kinds.hazard import (
 from delayrig.model.lane import LaneName
 
 HOGS = range(1, 33)
-NOT_TO_THE_END = "the hogs were not seen to the end"
 
 
 class StopCont(Hazard):
@@ -32,7 +31,6 @@ class StopCont(Hazard):
     form = "RATE"
     values = range(1, 101)
     about = "the subject is stopped RATE times a second (1 to 100), half of the time"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     spec = ("stops_hz {value}",)
 
@@ -43,7 +41,29 @@ class StopCont(Hazard):
         return f"the subject was stopped {count} times only" if 2 * count < due else ""
 
 
-class Hogs(Hazard):
+class _Hogs(Hazard):
+    running: type[Loops]
+    stopped: type[Loops]
+
+    def count(self, cell: Cell) -> int:
+        """Returns the number of loops."""
+        return self.number
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        running = first(artifacts.events, self.running)
+        if running is None or running.count != self.count(cell):
+            return "not all of the hogs were seen running"
+        if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
+            return "the hogs came after the subject"
+        return "" if first(artifacts.events, self.stopped) else "the hogs were not seen to the end"
+
+    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
+        turns = needed(artifacts.events, self.running).turns_min
+        met = needed(artifacts.events, self.stopped).turns_min > turns
+        return "" if met else "not every hog got its share while it ran"
+
+
+class Hogs(_Hogs):
     """Loops of ordinary priority beside the subject, which gets its share of the core.
 
     A delay loop that is calibrated beside them counts too few turns. When the subject takes
@@ -55,44 +75,22 @@ class Hogs(Hazard):
     legend = f"N is {HOGS.start} to {HOGS[-1]}"
     values = HOGS
     about = "N loops of ordinary priority on the subject's own core"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     spec = ("hogs {value}",)
-
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        running = first(artifacts.events, HogsRunning)
-        if running is None or running.count != self.number:
-            return "not all of the hogs were seen running"
-        if running.t_ns > needed(artifacts.events, SubjectStart).t_ns:
-            return "the hogs came after the subject"
-        return "" if first(artifacts.events, HogsStopped) else NOT_TO_THE_END
-
-    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(artifacts, HogsRunning, HogsStopped)
+    running, stopped = HogsRunning, HogsStopped
 
 
-def missed_turns(artifacts: Artifacts, begin: type[Loops], end: type[Loops]) -> str:
-    met = needed(artifacts.events, end).turns_min > needed(artifacts.events, begin).turns_min
-    return "" if met else "not every hog got its share while it ran"
-
-
-class HogsEach(Hazard):
+class HogsEach(_Hogs):
     name = "hogs-each"
     form = "N"
     values = range(1, 5)
     about = "N loops (1 to 4) of ordinary priority on every core, the subject on any"
-    concern = Concern.SAFETY
     lanes = (LaneName.LIVE,)
     spec = ("hogs_each {value}", "anywhere 1")
+    running, stopped = CrowdRunning, CrowdStopped
 
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        running = first(artifacts.events, CrowdRunning)
-        if running is None or running.count != self.number * cell.cores:
-            return "not all of the hogs were seen running"
-        return "" if first(artifacts.events, CrowdStopped) else NOT_TO_THE_END
-
-    def missed(self, cell: Cell, artifacts: Artifacts) -> str:
-        return missed_turns(artifacts, CrowdRunning, CrowdStopped)
+    def count(self, cell: Cell) -> int:
+        return self.number * cell.cores
 
 
 class MemoryPressure(Hazard):
@@ -103,7 +101,6 @@ class MemoryPressure(Hazard):
 
     name = "memory-pressure"
     about = "a process that touches new memory all the time, so that the kernel has to reclaim"
-    concern = Concern.SAFETY
     spec = ("memory_pressure 1",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:

@@ -30,13 +30,20 @@ _FEW = re.compile(r"descriptors,([1-9][0-9]{0,3})|memory,([1-9][0-9]{0,4})|threa
 _UPTIME = re.compile(rf"({'|'.join(WRAPS_NS)})(?:,([1-9][0-9]{{0,4}}))?")
 
 
-def is_unprepared(artifacts: Artifacts) -> bool:
-    """Returns True if the agent could not prepare the subject's process."""
-    ended = first(artifacts.events, SubjectEnd)
-    return ended is not None and ended.exit_code == NOT_CONFINED
+class OfSubject(Hazard):
+    """A hazard that the agent prepares in the subject's process before it starts."""
+
+    preparation = "make {name}:{value}"
+    """The task of the agent, for the error if it could not do it."""
+
+    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
+        ended = first(artifacts.events, SubjectEnd)
+        if ended is None or ended.exit_code != NOT_CONFINED:
+            return ""
+        return f"the agent could not {self.preparation.format(name=self.name, value=self.value)}"
 
 
-class Refused(Hazard):
+class Refused(OfSubject):
     """A call that fails at once, without waiting. A subject that ignores the error is too early.
 
     `sleep` is nanosleep() and clock_nanosleep(). A clock that is read without the kernel (vDSO) is
@@ -48,29 +55,16 @@ class Refused(Hazard):
     values = re.compile(f"({'|'.join(CALLS)}),({'|'.join(ERRORS)})")
     legend = f"CALL is {', '.join(CALLS[:-1])} or {CALLS[-1]}, ERROR {', '.join(ERRORS)}"
     about = "system calls of the subject that wait are refused, such as refused:sleep,eperm"
-    concern = Concern.SAFETY
     lanes = IN_GUEST
+    preparation = "refuse the calls"
     ends_waits = True
     repeatable = True
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         return [f"refused {self.value.replace(',', ' ')}"]
 
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        return "the agent could not refuse the calls" if is_unprepared(artifacts) else ""
 
-
-class _OfSubject(Hazard):
-    """A hazard that the agent prepares in the subject's process before it starts."""
-
-    lanes = IN_GUEST
-
-    def fault(self, cell: Cell, artifacts: Artifacts) -> str:
-        words = f"the agent could not make {self.name}:{self.value}"
-        return words if is_unprepared(artifacts) else ""
-
-
-class Few(_OfSubject):
+class Few(OfSubject):
     """A lack of descriptors, memory or threads: a wait that needs one more fails at once.
 
     The N descriptors include 0 to 2 and the serprog connection, so 4 leave none for a wait.
@@ -81,7 +75,7 @@ class Few(_OfSubject):
     values = _FEW
     legend = "WHAT is descriptors,N or memory,MIB or threads (none but the first)"
     about = "the subject has few descriptors, little memory or no threads: few:descriptors,4"
-    concern = Concern.SAFETY
+    lanes = IN_GUEST
     repeatable = True
     may_fail = True
 
@@ -90,7 +84,7 @@ class Few(_OfSubject):
         return [f"few_memory_mib {most}" if what == "memory" else f"few_{what} {most or 1}"]
 
 
-class Uptime(_OfSubject):
+class Uptime(OfSubject):
     """A monotonic clock whose count wraps at 31 or 32 bits while the subject runs."""
 
     name = "uptime"
@@ -98,7 +92,7 @@ class Uptime(_OfSubject):
     values = _UPTIME
     legend = f"LIMIT is {', '.join(WRAPS_NS)}; the subject starts LEAD_MS before ({LEAD_MS})"
     about = "the uptime passes 2^31 or 2^32 us or ms, or 2^31 s, while it runs: uptime:u32ms"
-    concern = Concern.SAFETY
+    lanes = IN_GUEST
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         limit, lead_ms = matched(_UPTIME, self.value).groups()

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from delayrig.base.durations import MS_PER_S, NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, matched, number_in, origin_ns
+from delayrig.hazards.hazard import Hazard, matched, number_in, origin_ns
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, of_kind
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.pace import Pace, Speed
 from delayrig.model.lane import LaneName
-from delayrig.model.speed import BEGIN, Moment, Origin, SpeedChange, moment_in
+from delayrig.model.speed import Moment, Origin, SpeedChange, moment_in
 
 RATES_HZ = range(1, 101)
 PERCENT = range(1, 100)
@@ -30,6 +30,8 @@ _FREQUENCY = re.compile(r"([^,]+)(?:,([1-9][0-9]?))?(?:,ramp=([1-9][0-9]{0,3}))?
 
 class SpeedHazard(Hazard):
     lanes = (LaneName.LIVE,)
+    first_part: float = 1.0
+    """The fraction of its full speed that each core has from the subject's first instruction on."""
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         """Yields the changes in order of time; the sequence may be infinite."""
@@ -43,8 +45,6 @@ class SpeedHazard(Hazard):
             return ""
         due = 0
         for change in self.speed_changes(cell):
-            if change.when.origin is Origin.BEGIN:
-                continue
             since_ns = origins[change.when.origin]
             if since_ns is None or since_ns + change.when.after_ms * NS_PER_MS > ended.t_ns:
                 break
@@ -66,17 +66,15 @@ class Frequency(SpeedHazard):
     about = (
         "cores at PERCENT (25) of their speed until WHEN: accept, accept+MS or MS; then full speed"
     )
-    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
         match = matched(_FREQUENCY, value)
         self.when = moment_in(match[1])
-        self.part = int(match[2]) / 100 if match[2] else SLOWEST_PART
+        self.first_part = int(match[2]) / 100 if match[2] else SLOWEST_PART
         self.ramp_ms = int(match[3] or 0)
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        yield SpeedChange(when=BEGIN, part=self.part)
         yield SpeedChange(when=self.when, part=1.0, ramp_ms=self.ramp_ms)
 
 
@@ -85,7 +83,6 @@ class FrequencySteps(SpeedHazard):
     form = "RATE"
     values = RATES_HZ
     about = "RATE times a second (1 to 100) each core is set to 25 to 100 % of its speed, at random"
-    concern = Concern.SAFETY
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
         draws = random.Random(f"frequency {cell.seed}")
@@ -102,13 +99,12 @@ class Smt(SpeedHazard):
     form = "RATE"
     values = RATES_HZ
     about = "RATE times a second (1 to 100) each core's sibling gets busy and idle, at random"
-    concern = Concern.SAFETY
+    first_part = SIBLING_PART
+    """The sibling is busy at first, while delay loops are calibrated."""
 
     def speed_changes(self, cell: Cell) -> Iterator[SpeedChange]:
-        """Yields the changes. The sibling is busy at first, while delay loops are calibrated."""
         draws = random.Random(f"smt {cell.seed}")
         period_ms = MS_PER_S / self.number
-        yield SpeedChange(when=BEGIN, part=SIBLING_PART)
         for beat in itertools.count():
             goes, comes = sorted(draws.random() for _ in range(2))
             at_ms = beat * period_ms
@@ -120,7 +116,6 @@ class Steal(SpeedHazard):
     name = "steal"
     form = "PERCENT[@RATE]"
     about = "the host takes all cores away for PERCENT of the time, RATE times a second (20)"
-    concern = Concern.SAFETY
 
     def __init__(self, value: str) -> None:
         super().__init__(value)
@@ -145,7 +140,6 @@ class Governor(SpeedHazard):
     form = "NAME"
     values = GOVERNORS
     about = f"the governor that sets frequencies: {', '.join(GOVERNORS)}"
-    concern = Concern.SAFETY
 
     def pace_words(self, core_mips: Sequence[float]) -> Sequence[str]:
         return (

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Hazard
 from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import first
@@ -59,7 +59,6 @@ class Starts(Hazard):
     legend = f"STATE is one of {', '.join(STATES)}"
     values = STATES
     about = "an SPI NOR that is not idle when the subject comes, such as starts:asleep"
-    concern = Concern.SAFETY
     emulator_option = "--starts"
     lanes = ANYWHERE
     phase_ns = 100_000

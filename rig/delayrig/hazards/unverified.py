@@ -2,7 +2,7 @@
 """A job that ends with its last write."""
 
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import ANYWHERE, Concern, Hazard
+from delayrig.hazards.hazard import ANYWHERE, Hazard
 from delayrig.model.cell import Cell, Job
 from delayrig.model.events import first
 from delayrig.model.kinds.library_client import HostStart
@@ -16,7 +16,6 @@ class Unverified(Hazard):
 
     name = "unverified"
     about = "flashrom is told not to verify what it wrote (-n)"
-    concern = Concern.SAFETY
     lanes = ANYWHERE
     flashrom_option = "-n"
 

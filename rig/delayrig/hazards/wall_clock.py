@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from delayrig.base.durations import NS_PER_MS
 from delayrig.hazards.artifacts import Artifacts
-from delayrig.hazards.hazard import Concern, Hazard, ended_before, matched
+from delayrig.hazards.hazard import Hazard, ended_before, matched
 from delayrig.model.cell import Cell
 from delayrig.model.events import first, needed
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
@@ -33,7 +33,6 @@ class WallClockStep(Hazard):
         f" come to no more than {STEPPED_S_MAX} s"
     )
     about = f"the wall clock is stepped every {EVERY_MS} ms, or every EVERY_MS"
-    concern = Concern.SAFETY
     ends_waits = True
 
     def __init__(self, value: str) -> None:
@@ -72,7 +71,6 @@ class LeapSecond(Hazard):
     form = f"[{DELETE}]"
     values = ("", DELETE)
     about = f"the wall clock takes a leap second, or leaves one out, {LEAP_AFTER_MS} ms after start"
-    concern = Concern.SAFETY
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
         return (f"leap {self.value or 'insert'} {LEAP_AFTER_MS}",)

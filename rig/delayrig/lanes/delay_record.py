@@ -11,13 +11,20 @@ exact to one instruction.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from delayrig.base.errors import LostGuestError
-from delayrig.model.delays import NO_LIMIT, DelayCall, Delays, DelaysHeader, End, FunctionFacts
+from delayrig.model.delays import (
+    NO_LIMIT,
+    CallSite,
+    DelayCall,
+    Delays,
+    DelaysHeader,
+    End,
+    FunctionFacts,
+)
 from delayrig.model.events import PLUGIN, decoded, of_kind
 from delayrig.model.kinds.delay_plugin import (
     PLUGIN_SCHEMA,
@@ -58,7 +65,6 @@ def read_record(text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int
     asking = {line.call: line for line in of_kind(lines, Asking)}
     left = {line.call: line for line in of_kind(lines, Leave)}
     abandoned = {line.call for line in of_kind(lines, Abandon)}
-    stacks = {line.stack: _callers(line, functions) for line in of_kind(lines, Stack)}
     threads: dict[tuple[int, int], int] = {}
     calls = []
     for call, line in entered.items():
@@ -88,12 +94,8 @@ def read_record(text: bytes, functions: Sequence[DelayFunction], *, insn_ns: int
             calls=len(calls),
             lost=next((line.calls for line in reversed(of_kind(lines, Lost))), 0),
         ),
-        callers={
-            stack: [lines_of(part).where(address) for address in found]
-            for stack, (part, found) in stacks.items()
-        },
+        sites={line.stack: _call_site(line, functions) for line in of_kind(lines, Stack)},
         calls=calls,
-        addresses={stack: found for stack, (_, found) in stacks.items()},
     )
 
 
@@ -135,11 +137,13 @@ def _facts(function: DelayFunction) -> FunctionFacts:
     )
 
 
-def _callers(stack: Stack, functions: Sequence[DelayFunction]) -> tuple[Path, list[int]]:
-    """Returns the file of the function that was called, and the callers' addresses in that file."""
+def _call_site(stack: Stack, functions: Sequence[DelayFunction]) -> CallSite:
+    """Returns the callers on the stack, in the file of the function that was called."""
     part = functions[stack.function].part
     top = StackTop(sp=stack.sp, bp=stack.fp, words=stack.words, lr=stack.lr)
-    return part, read_symbols(part).callers(top, stack.base)
+    addresses = read_symbols(part).callers(top, stack.base)
+    callers = [lines_of(part).where(address) for address in addresses]
+    return CallSite(site=stack.stack, callers=callers, addresses=addresses)
 
 
 @cache

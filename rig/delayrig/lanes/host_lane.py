@@ -30,7 +30,7 @@ from delayrig.lanes.host.sandbox import Sandbox, box_words
 from delayrig.lanes.host.session import EVENTS, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
-from delayrig.lanes.payload import BEFORE, deadline_ms, emulator_words, host_words
+from delayrig.lanes.payload import BEFORE, deadline_ms, emulator_words, subject_words
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, PACK
 from delayrig.lanes.store_artifacts import write_entries
@@ -43,7 +43,6 @@ from delayrig.model.programmers import device_refusal
 from delayrig.model.result import NotProvided, RunHeader
 from delayrig.model.workload import Places, Region, region_of
 from delayrig.plan.request import Request
-from delayrig.subjects import dummy
 from delayrig.subjects.saved_programs import provide_program, provide_program_library
 from delayrig.subjects.subject import Subject, provide_root, root_of, words_to_start
 
@@ -178,24 +177,21 @@ def server_words(cell: Cell, paths: Paths, terminal: str) -> list[str]:
     ]
 
 
-def subject_words(assignment: Assignment, scratch: Path) -> list[str]:
+def command_of(assignment: Assignment, scratch: Path) -> list[str]:
     """Returns the subject's command line. The session inserts the emulator's port."""
-    cell, subject = assignment.cell, assignment.subject
-    program, *rest = words_to_start(root_of(subject))
+    own = scratch / OWN
     places = Places(
         port=PORT,
         device=str(scratch / TERMINAL),
         layout=str(scratch / "layout"),
         write=str(scratch / "after.bin"),
-        read=str(scratch / OWN / "read.bin"),
+        read=str(own / "read.bin"),
+        client_events=str(own / "host.jsonl"),
+        dummy_image=str(own / "chip.bin"),
+        dummy_events=str(own / "dummy.jsonl"),
     )
-    inside = ""
-    if cell.programmer is Programmer.DUMMY:
-        part = str(scratch / OWN / "chip.bin"), str(scratch / OWN / "dummy.jsonl")
-        inside = dummy.argument(cell, subject.program_bytes, *part)
-    words = workload.subject_words(cell, program, assignment.chip_name, inside, places)
-    client_words = host_words(cell, subject, events=str(scratch / OWN / "host.jsonl"))
-    return [words[0], *rest, *words[1:], *client_words]
+    words = subject_words(assignment.cell, assignment.chip_name, assignment.subject, places)
+    return [*words_to_start(root_of(assignment.subject)), *words]
 
 
 def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
@@ -213,7 +209,7 @@ def _write_files(assignment: Assignment, paths: Paths, scratch: Path) -> Spec:
     return Spec(
         # The emulator works in the scratch folder, because a full path may be too long for it.
         emulator=[*server_words(cell, paths, TERMINAL), *emulator_words(cell, region)],
-        subject=subject_words(assignment, scratch),
+        subject=command_of(assignment, scratch),
         subject_file_bytes_max=chip.size_bytes + SPARE_BYTES,
         cpus=cpus_of(cell),
         pinned=bool(cell.pin),

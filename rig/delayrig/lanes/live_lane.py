@@ -8,7 +8,7 @@ The emulator is a process on this host, as on the host lane, and its clock decid
 import asyncio
 import shutil
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,7 +33,7 @@ from delayrig.lanes.host_lane import (
 )
 from delayrig.lanes.lane import Assignment, GuestLane
 from delayrig.lanes.live.agent_connection import GuestClock, Line, open_line
-from delayrig.lanes.live.agent_protocol import Conversation, split_changes
+from delayrig.lanes.live.agent_protocol import Conversation
 from delayrig.lanes.live.emulator import LOG, LiveEmulator, running_emulator
 from delayrig.lanes.live.machine import has_own_net, live_shape, make_live_machine, open_net
 from delayrig.lanes.live.pace import SOCKET_NAME_BYTES_MAX, Pace, pace_events
@@ -46,7 +46,7 @@ from delayrig.lanes.payload import (
     write_payload,
 )
 from delayrig.lanes.stages import KEEP, PACK, READ_BACK, STOP
-from delayrig.lanes.store_artifacts import write_entries, write_live_delays
+from delayrig.lanes.store_artifacts import write_delays, write_entries
 from delayrig.lanes.supplies import CpuPool, Need, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     CELL_FW_CFG,
@@ -71,7 +71,6 @@ from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.model.programmers import device_refusal
 from delayrig.model.result import NotProvided, RunHeader
-from delayrig.model.speed import SpeedChange
 from delayrig.model.workload import Places, region_of
 from delayrig.plan.request import Request
 
@@ -150,7 +149,8 @@ class LiveLane(GuestLane):
         cell = assignment.cell
         governors = [hazard for hazard in hazards_of(cell) if isinstance(hazard, Governor)]
         words = [word for governor in governors for word in governor.pace_words(cell.mips)]
-        pace = Pace(cell.mips, of_plugin, words)
+        parts = {hazard.name: hazard.first_part for hazard in _speed_hazards(cell)}
+        pace = Pace(cell.mips, of_plugin, words, parts)
         return _RunningCell(assignment=assignment, lane=self, scratch=scratch, pace=pace)
 
     async def run_cell(self, assignment: Assignment) -> float:
@@ -168,7 +168,7 @@ class LiveLane(GuestLane):
         region, folder = region_of(assignment.cell, assignment.chip), assignment.folder
         await asyncio.to_thread(write_entries, entries, folder, region)
         if assignment.delays:
-            await asyncio.to_thread(write_live_delays, saw, folder, assignment.delays)
+            await asyncio.to_thread(write_delays, saw, folder, assignment.delays, insn_ns=0)
         assignment.watch.ended(KEEP)
         return time.monotonic() - began_s
 
@@ -221,22 +221,23 @@ class _RunningCell:
     async def _converse(
         self, machine: Machine, line: Line, emulator: LiveEmulator, stage: LiveEmulator
     ) -> dict[str, bytes]:
+        cell = self.assignment.cell
         conversation = Conversation(
             machine=machine,
             line=line,
             pace=self.pace,
-            deadline_ms=deadline_ms(self.assignment.cell, DEADLINE_MS),
+            deadline_ms=deadline_ms(cell, DEADLINE_MS),
             emulator=emulator,
             stage=stage,
             watch=self.assignment.watch,
-            speeds=_speeds(self.assignment.cell),
+            speeds={hazard.name: hazard.speed_changes(cell) for hazard in _speed_hazards(cell)},
             extra_s=self.lane.visitor.extra_s if self.lane.visitor else 0,
         )
         guest, visitor = conversation.hold(), self.lane.visitor
         if visitor is not None:
             guest = visitor.beside(guest, self.assignment, self.lane.paths, self.scratch)
         clock = await guest
-        entries = await read_results(machine, shape_of(self.assignment.cell), self.scratch)
+        entries = await read_results(machine, shape_of(cell), self.scratch)
         self.assignment.watch.ended(READ_BACK)
         ended = await emulator.end()
         outside: list[Event] = [*filter(None, [emulator.rights]), clock.rate, ended]
@@ -284,8 +285,6 @@ class _RunningCell:
 
     def packed(self, line_port: int, port: int, stage_port: int) -> PackedGuest:
         self._write_image()
-        for hazard, changes in _speeds(self.assignment.cell).items():
-            self.pace.set_first(hazard, split_changes(changes)[0])
         name = self._terminal if self.assignment.cell.bridged else str(port)
         return PackedGuest(
             hardware=self._pack(line_port, name, str(stage_port)),
@@ -332,9 +331,8 @@ class _RunningCell:
                 shutil.copyfile(path, self.assignment.folder / path.name)
 
 
-def _speeds(cell: Cell) -> dict[str, Iterator[SpeedChange]]:
-    hazards = [hazard for hazard in hazards_of(cell) if isinstance(hazard, SpeedHazard)]
-    return {hazard.name: hazard.speed_changes(cell) for hazard in hazards}
+def _speed_hazards(cell: Cell) -> list[SpeedHazard]:
+    return [hazard for hazard in hazards_of(cell) if isinstance(hazard, SpeedHazard)]
 
 
 def _listening(words: list[str], port: int) -> list[str]:

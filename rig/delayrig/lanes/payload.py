@@ -118,29 +118,35 @@ def bridge_lines(cell: Cell) -> list[str]:
         return []
     return [
         f"bridge_root {BRIDGE_ROOT}",
-        f"bridge_makes {workload.SERPROG_DEVICE}",
+        f"bridge_makes {IN_GUEST.device}",
         f"bridge {PROGRAM}",
-        f"bridge PTY,link={workload.SERPROG_DEVICE},rawer,wait-slave,pty-interval=0.001",
-        f"bridge TCP:127.0.0.1:{workload.SERPROG_PORT},nodelay",
+        f"bridge PTY,link={IN_GUEST.device},rawer,wait-slave,pty-interval=0.001",
+        f"bridge TCP:127.0.0.1:{IN_GUEST.port},nodelay",
     ]
 
 
-def host_words(cell: Cell, subject: Subject, events: str = workload.HOST_EVENTS_PATH) -> list[str]:
-    """Returns arguments for the subject's hazards, and the library client's file for events."""
+def subject_words(
+    cell: Cell, chip_name: str, subject: Subject, places: Places = IN_GUEST
+) -> list[str]:
+    """Returns the subject's arguments: for its job, for its hazards, and for the library client."""
+    own = cell.programmer is Programmer.DUMMY
+    inside = dummy.argument(cell, subject.program_bytes, places) if own else ""
+    words = workload.subject_words(cell, chip_name, inside, places)
     if not is_in_library(cell):
-        return [hazard.flashrom_option for hazard in hazards_of(cell) if hazard.flashrom_option]
-    words = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
-    return ["--events", events, *words]
+        options = [hazard.flashrom_option for hazard in hazards_of(cell)]
+        return [*words, *filter(None, options)]
+    of_hazards = (word for hazard in hazards_of(cell) for word in hazard.subject_words(subject))
+    return [*words, "--events", places.client_events, *of_hazards]
 
 
 def dummy_lines(cell: Cell, chip: ChipFacts, region: Region) -> list[str]:
     if cell.programmer is not Programmer.DUMMY:
         return []
-    image = f"{SUBJECT_ROOT}{dummy.IMAGE_PATH}"
+    image = f"{SUBJECT_ROOT}{IN_GUEST.dummy_image}"
     return [
         f"image {image} {chip.size_bytes} {region.offset_bytes} {CELL_FOLDER}/{BEFORE}",
         f"collect chip.bin {image} 0 0",
-        f"collect dummy.jsonl {SUBJECT_ROOT}{dummy.EVENTS_PATH} 0 0",
+        f"collect dummy.jsonl {SUBJECT_ROOT}{IN_GUEST.dummy_events} 0 0",
     ]
 
 
@@ -165,30 +171,24 @@ def spec_text(
         *(line for hazard in hazards_of(cell) for line in hazard.spec_lines(cell)),
         f"root {SUBJECT_ROOT}",
         *(["emulator_outside 1"] if is_outside else emulator),
-        *(f"subject {word}" for word in _flashrom_words(cell, chip_name, subject, places)),
-        *(f"subject {word}" for word in host_words(cell, subject)),
+        f"subject {PROGRAM}",
+        *(f"subject {word}" for word in subject_words(cell, chip_name, subject, places)),
         *bridge_lines(cell),
         *dummy_lines(cell, chip, region),
-        f"image {SUBJECT_ROOT}{workload.LAYOUT_PATH} 0 0 {CELL_FOLDER}/layout",
-        f"image {SUBJECT_ROOT}{workload.WRITE_PATH} {chip.size_bytes}"
+        f"image {SUBJECT_ROOT}{IN_GUEST.layout} 0 0 {CELL_FOLDER}/layout",
+        f"image {SUBJECT_ROOT}{IN_GUEST.write} {chip.size_bytes}"
         f" {region.offset_bytes} {CELL_FOLDER}/after.bin",
         *(f"collect {name} {CELL_FOLDER}/{name} 0 0" for name in COLLECTED),
         *(f"rehearsal {word}" for word in rehearsal),
     ]
     if is_in_library(cell):
-        lines.append(f"collect host.jsonl {SUBJECT_ROOT}{workload.HOST_EVENTS_PATH} 0 0")
+        lines.append(f"collect host.jsonl {SUBJECT_ROOT}{IN_GUEST.client_events} 0 0")
     if cell.job is Job.READ:
         lines.append(
-            f"collect read.bin {SUBJECT_ROOT}{workload.READ_PATH}"
+            f"collect read.bin {SUBJECT_ROOT}{IN_GUEST.read}"
             f" {region.offset_bytes} {region.size_bytes}"
         )
     return "\n".join(lines) + "\n"
-
-
-def _flashrom_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> list[str]:
-    own = cell.programmer is Programmer.DUMMY
-    inside = dummy.argument(cell, subject.program_bytes) if own else ""
-    return workload.subject_words(cell, PROGRAM, chip_name, inside, places)
 
 
 def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places) -> Sequence[str]:
@@ -198,12 +198,9 @@ def rehearsal_words(cell: Cell, chip_name: str, subject: Subject, places: Places
     """
     if cell.programmer is Programmer.DUMMY:
         return []
-    elsewhere = msgspec.structs.replace(places, read=REHEARSED)
+    elsewhere = msgspec.structs.replace(places, read=REHEARSED, client_events=REHEARSED_EVENTS)
     over_network = msgspec.structs.replace(cell, programmer=Programmer.SERPROG_IP)
-    return [
-        *_flashrom_words(over_network, chip_name, subject, elsewhere),
-        *host_words(cell, subject, events=REHEARSED_EVENTS),
-    ]
+    return [PROGRAM, *subject_words(over_network, chip_name, subject, elsewhere)]
 
 
 def write_payload(cell: Cell, chip: ChipFacts, spec: str, scratch: Path) -> Path:

@@ -34,14 +34,12 @@ def write_entries(entries: dict[str, bytes], folder: Path, region: Region) -> No
 def write_delays(
     saw: bytes, folder: Path, functions: Sequence[DelayFunction], insn_ns: int
 ) -> None:
-    """Writes the delay plugin's record to the cell's folder. `insn_ns` is an instruction's time."""
+    """Writes the delay plugin's record to the cell's folder. `insn_ns` is an instruction's time.
+
+    In real time it is 0, and the delays of the subject's rehearsal are left out.
+    """
     delays = read_record(saw, functions, insn_ns=insn_ns)
+    if not insn_ns:
+        started = first(read_events(folder), SubjectStart)
+        delays = delays_since(delays, started.t_ns if started else 0)
     replace_file(folder / FILE_NAME, encode_delays(delays))
-
-
-def write_live_delays(saw: bytes, folder: Path, functions: Sequence[DelayFunction]) -> None:
-    """Writes the delays of a guest in real time, without those of the rehearsal."""
-    started = first(read_events(folder), SubjectStart)
-    delays = read_record(saw, functions, insn_ns=0)
-    own = delays_since(delays, started.t_ns if started else 0)
-    replace_file(folder / FILE_NAME, encode_delays(own))

@@ -4,9 +4,9 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -53,6 +53,10 @@ class Goods:
     libraries: dict[str, Subject]
     """Libraries by subject, without subjects for which no library is known."""
 
+    def image_of(self, shape: GuestShape) -> GuestImage:
+        image = (self.device_images if shape.programmer else self.images)[shape.arch]
+        return with_kernel(image, self.kernels[shape.kernel]) if shape.kernel else image
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplies(Goods):
@@ -62,9 +66,6 @@ class Supplies(Goods):
 
     def missing_for(self, cell: Cell) -> NotProvided | None:
         return next((self.missing[need] for need in needs_of(cell) if need in self.missing), None)
-
-    def image_of(self, shape: GuestShape) -> GuestImage:
-        return image_of_shape(shape, self.images, self.device_images, self.kernels)
 
     @property
     def not_provided(self) -> list[NotProvided]:
@@ -80,20 +81,19 @@ class Supplies(Goods):
         return [*self.subjects.values(), *self.libraries.values(), *self.bridges.values()]
 
 
-def image_with(image: GuestImage, kernels: dict[str, Kernel], shape: GuestShape) -> GuestImage:
-    if not shape.kernel:
-        return image
-    return with_kernel(image, kernels[shape.kernel])
-
-
-def image_of_shape(
-    shape: GuestShape,
-    images: Mapping[Arch, GuestImage],
-    device_images: Mapping[Arch, GuestImage],
-    kernels: dict[str, Kernel],
-) -> GuestImage:
-    image = (device_images if shape.programmer else images)[shape.arch]
-    return image_with(image, kernels, shape)
+def supplies_of(
+    goods: Goods,
+    shapes: Iterable[GuestShape],
+    missing: dict[Hashable, NotProvided],
+    paths: Paths,
+    preparing: Preparing,
+) -> Supplies:
+    """Returns the goods with snapshots of those shapes, which are made when they are needed."""
+    return Supplies(
+        **{field.name: getattr(goods, field.name) for field in fields(Goods)},
+        snapshots=Snapshots({shape: goods.image_of(shape) for shape in shapes}, paths, preparing),
+        missing=missing,
+    )
 
 
 class Need(StrEnum):
@@ -246,11 +246,35 @@ async def provide_supplies(
     The result lacks what the archive did not deliver; cells that need it cannot run.
     """
     cells = list(cells)
-    programs = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
+    goods = await _provide_goods(cells, recipes, paths, pool.missing, preparing)
+    shapes = [
+        shape
+        for shape in sorted({shape_of(cell) for cell in cells if with_snapshots})
+        if shape.platform.can_be_restored
+        and shape.arch in goods.images
+        and shape.kernel in {"", *goods.kernels}
+    ]
+    supplies = supplies_of(goods, shapes, dict(pool.missing), paths, preparing)
+    supplies.snapshots.check_space()
+    return supplies
+
+
+async def _provide_goods(
+    cells: Sequence[Cell],
+    recipes: Recipes,
+    paths: Paths,
+    missing: dict[Hashable, NotProvided],
+    preparing: Preparing,
+) -> Goods:
+    def provide_one(program: tuple[str, Arch]) -> Subject:
+        return provide_program(program[0], recipes, paths, preparing, program[1])
+
+    named = [(cell.subject, cell.arch) for cell in cells if not is_in_library(cell)]
+    programs = [program for program in named if not wrong_machine(*program)]
     async with asyncio.TaskGroup() as group:
 
         def each(need: Need, keys: Iterable[K], one: Callable[[K], V]) -> asyncio.Task[dict[K, V]]:
-            return group.create_task(_provide_each(pool.missing, need, keys, one))
+            return group.create_task(_provide_each(missing, need, keys, one))
 
         guests = each(
             Need.GUEST,
@@ -263,9 +287,7 @@ async def provide_supplies(
             lambda arch: provide_tool(BRIDGE, recipes, paths, preparing, arch),
         )
         fetched = each(
-            Need.SUBJECT,
-            (one for one in programs if one[0] in recipes.subjects and not wrong_machine(*one)),
-            lambda program: provide_program(program[0], recipes, paths, preparing, program[1]),
+            Need.SUBJECT, (one for one in programs if one[0] in recipes.subjects), provide_one
         )
         libraries = each(
             Need.LIBRARY,
@@ -278,54 +300,25 @@ async def provide_supplies(
             lambda name: provide_kernel(name, recipes.kernels[name], paths, preparing),
         )
     images = guests.result()
-    wanted = [program for program in programs if program[1] in images]
-    own = await _own_subjects(wanted, recipes, paths, preparing)
-    devices = [cell.arch for cell in cells if device_of(cell) and cell.arch in images]
-    device_images = await _device_images(devices, recipes, paths, preparing)
-    shapes = {
-        shape: image_of_shape(shape, images, device_images, kernels.result())
-        for shape in sorted({shape_of(cell) for cell in cells if with_snapshots})
-        if shape.platform.can_be_restored
-        and shape.arch in images
-        and shape.kernel in {"", *kernels.result()}
-    }
-    snapshots = Snapshots(shapes, paths, preparing)
-    snapshots.check_space()
-    return Supplies(
+    # The subjects that are built here, or that the user named.
+    others = (one for one in programs if one[0] not in recipes.subjects and one[1] in images)
+    subjects = fetched.result() | await _one_by_one(others, provide_one)
+    return Goods(
         images=images,
-        device_images=device_images,
+        # These are made of the parts of guest images.
+        device_images=await _one_by_one(
+            (cell.arch for cell in cells if device_of(cell) and cell.arch in images),
+            lambda arch: provide_device_image(recipes.guest_of(arch), paths, preparing, arch),
+        ),
         kernels=kernels.result(),
         bridges=bridges.result(),
-        subjects=fetched.result() | own,
+        subjects=subjects,
         libraries={name: library for name, library in libraries.result().items() if library},
-        snapshots=snapshots,
-        missing=dict(pool.missing),
     )
 
 
-async def _own_subjects(
-    programs: Iterable[tuple[str, Arch]], recipes: Recipes, paths: Paths, preparing: Preparing
-) -> dict[tuple[str, Arch], Subject]:
-    """Returns the subjects that are built here, or that the user named."""
-    return {
-        program: await asyncio.to_thread(
-            provide_program, program[0], recipes, paths, preparing, program[1]
-        )
-        for program in dict.fromkeys(programs)
-        if program[0] not in recipes.subjects and not wrong_machine(*program)
-    }
-
-
-async def _device_images(
-    archs: Iterable[Arch], recipes: Recipes, paths: Paths, preparing: Preparing
-) -> dict[Arch, GuestImage]:
-    """Returns images of guests with a device, made of the parts of guest images."""
-    return {
-        arch: await asyncio.to_thread(
-            provide_device_image, recipes.guest_of(arch), paths, preparing, arch
-        )
-        for arch in dict.fromkeys(archs)
-    }
+async def _one_by_one(keys: Iterable[K], provide: Callable[[K], V]) -> dict[K, V]:
+    return {key: await asyncio.to_thread(provide, key) for key in dict.fromkeys(keys)}
 
 
 def _provide_guest(arch: Arch, recipes: Recipes, paths: Paths, preparing: Preparing) -> GuestImage:

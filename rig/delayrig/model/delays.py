@@ -139,13 +139,12 @@ class DelayCall(_OfRecord, frozen=True, kw_only=True, tag="delay"):
 
 class Delays(msgspec.Struct, frozen=True, kw_only=True):
     header: DelaysHeader
-    callers: dict[int, list[str]]
+    sites: dict[int, CallSite]
+    """The known call sites by their number."""
     calls: list[DelayCall]
-    addresses: dict[int, list[int]] = {}
-    """The addresses of the callers, in their order."""
 
     def callers_of(self, call: DelayCall) -> list[str]:
-        return self.callers.get(call.site, [])
+        return self.sites[call.site].callers if call.site in self.sites else []
 
     def call_site(self, call: DelayCall) -> str:
         return " < ".join(self.callers_of(call)[:CALLERS_SHOWN]) or "an unknown caller"
@@ -178,11 +177,8 @@ _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 def encode_delays(delays: Delays) -> bytes:
-    sites = (
-        CallSite(site=site, callers=names, addresses=delays.addresses.get(site, []))
-        for site, names in delays.callers.items()
-    )
-    return msgspec.json.Encoder().encode_lines([delays.header, *sites, *delays.calls])
+    lines = [delays.header, *delays.sites.values(), *delays.calls]
+    return msgspec.json.Encoder().encode_lines(lines)
 
 
 def read_delays(folder: Path) -> Delays | None:
@@ -202,7 +198,6 @@ def read_delays(folder: Path) -> Delays | None:
         raise LostGuestError(f"{path}: its header has no function {unknown[0]}")
     return Delays(
         header=lines[0],
-        callers={line.site: line.callers for line in lines if isinstance(line, CallSite)},
+        sites={line.site: line for line in lines if isinstance(line, CallSite)},
         calls=calls,
-        addresses={line.site: line.addresses for line in lines if isinstance(line, CallSite)},
     )

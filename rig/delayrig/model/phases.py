@@ -2,6 +2,7 @@
 """The phases of a job, computed from the events on the bus."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
@@ -36,15 +37,19 @@ POLL_BYTES = 1
 """The size of a read that may be a poll. It does not begin a phase on a bus other than SPI."""
 
 
+Amount = Annotated[int, msgspec.Meta(ge=0)]
+"""A time or a number of things, which cannot be negative."""
+
+
 class TimeSplit(msgspec.Struct, frozen=True, kw_only=True):
     """The time by phase, in nanoseconds. The phases add up to the total."""
 
-    total: int = 0
-    probe: int = 0
-    read: int = 0
-    erase: int = 0
-    write: int = 0
-    verify: int = 0
+    total: Amount = 0
+    probe: Amount = 0
+    read: Amount = 0
+    erase: Amount = 0
+    write: Amount = 0
+    verify: Amount = 0
 
 
 def first_read_of(job: str) -> str:

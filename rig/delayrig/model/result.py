@@ -10,7 +10,7 @@ from decimal import Decimal
 from enum import StrEnum
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -22,16 +22,11 @@ from delayrig.model.cell import WATCHING, Expect, Role, place_of
 from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.kind import NUMBER_MAX
 from delayrig.model.lane import EXACT_LANE
-from delayrig.model.phases import PHASES, TimeSplit
+from delayrig.model.phases import Amount, TimeSplit
 from delayrig.model.platform import Arch, labelled
 
 SCHEMA = 1
 FILE_NAME = "results.json"
-NEVER_NEGATIVE = (
-    *("region_bytes", "chip_busy_ns", "wire_ns", "overshoot_ns", "transfers", "context_switches"),
-    *("cpu_ns.user", "cpu_ns.sys", "host_s"),
-    *(f"time_ns.{phase}" for phase in ("total", *PHASES)),
-)
 FILE_BYTES_MAX = 256 << 20
 _MAY_BE_LARGE = re.compile(rb"[0-9]{19}|[0-9][eE]\+?[0-9]{2}")
 _DIRECTION = re.compile("|".join(DIRECTIONS).encode())
@@ -86,8 +81,8 @@ class GuestFacts(msgspec.Struct, frozen=True, kw_only=True):
 class CpuTime(msgspec.Struct, frozen=True, kw_only=True):
     """The CPU time of the subject."""
 
-    user: int = 0
-    sys: int = 0
+    user: Amount = 0
+    sys: Amount = 0
 
 
 class DelayCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +146,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     bus: str
     programmer: str
     job: str
-    region_bytes: int = 0
+    region_bytes: Amount = 0
     verdict: Verdict
     expect: str
     reason: str
@@ -178,14 +173,14 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     """True if the rig ended the subject while it was at work; more time might have been enough."""
     time_ns: TimeSplit = TimeSplit()
     cpu_ns: CpuTime = CpuTime()
-    chip_busy_ns: int = 0
-    wire_ns: int = 0
-    overshoot_ns: int = 0
-    transfers: int = 0
-    context_switches: int = 0
+    chip_busy_ns: Amount = 0
+    wire_ns: Amount = 0
+    overshoot_ns: Amount = 0
+    transfers: Amount = 0
+    context_switches: Amount = 0
     emulator: EmulatorFacts = EmulatorFacts()
     events_sha256: str = ""
-    host_s: float = 0.0
+    host_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     worker: str = ""
     """The host name and process id of the cluster's worker that ran it; empty: it ran here."""
     rerun: str
@@ -486,7 +481,6 @@ KNOWN_WORDS: dict[str, list[str]] = {
     "guest.arch": [*Arch],
 }
 _WORDS_OF = attrgetter(*KNOWN_WORDS)
-_FIGURES_OF = attrgetter(*NEVER_NEGATIVE)
 
 
 def _check_words(results: Results, label: str) -> None:
@@ -503,11 +497,6 @@ def _check_words(results: Results, label: str) -> None:
                     what=f"words for {name!r}",
                     note="a newer rig's file is for that one (key 'run.rig_version')",
                 )
-        if negative := negative_key(cell):
-            raise BadInputError(
-                f"{key}.{negative}' is below zero: {attrgetter(negative)(cell)}",
-                hint="no run leaves that: mend the file, or run it again",
-            )
         what = f"also that of cells[{places[cell.id]}]" if cell.id in places else id_fault(cell.id)
         if what:
             raise BadInputError(
@@ -528,20 +517,13 @@ def id_fault(cell_id: str) -> str:
     return ""
 
 
-def negative_key(result: CellResult) -> str:
-    """Returns the key of a figure that is below zero but cannot be; empty if there is none."""
-    figures = zip(NEVER_NEGATIVE, _FIGURES_OF(result), strict=True)
-    return next((key for key, figure in figures if figure < 0), "")
-
-
 def own_fault(result: CellResult) -> str:
     """Returns why the result could not be read back, with the key; empty if it can."""
     try:
         msgspec.json.decode(msgspec.json.encode(result), type=CellResult)
     except msgspec.ValidationError as error:
         return _key_first(str(error))
-    negative = negative_key(result)
-    return f"key '{negative}' is below zero" if negative else ""
+    return ""
 
 
 def _check_contrasts(results: Results, label: str) -> None:

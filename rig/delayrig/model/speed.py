@@ -9,8 +9,6 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 
 class Origin(StrEnum):
-    BEGIN = "begin"
-    """Before the subject starts. The change applies from its first instruction on."""
     START = "subject_start"
     ACCEPT = "accept"
 
@@ -33,9 +31,6 @@ class SpeedChange:
     """The core; None: every core."""
     ramp_ms: int = 0
     """The time over which the speed changes linearly; 0: at once."""
-
-
-BEGIN = Moment(origin=Origin.BEGIN)
 
 
 def moment_in(text: str) -> Moment:

@@ -21,21 +21,20 @@ REGION_NAME = "rig"
 GRANULE_BYTES = 4096
 BLANK = b"\xff"
 
-SERPROG_PORT = 4242
-SERPROG_DEVICE = "/dev/serprog"
-LAYOUT_PATH = "/tmp/layout"
-WRITE_PATH = "/tmp/write.bin"
-READ_PATH = "/tmp/read.bin"
-HOST_EVENTS_PATH = "/tmp/host.jsonl"
-
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """The programmer and the files of a subject; by default those in a guest."""
+
     host: str = "127.0.0.1"
-    port: str = str(SERPROG_PORT)
-    device: str = SERPROG_DEVICE
-    layout: str = LAYOUT_PATH
-    write: str = WRITE_PATH
-    read: str = READ_PATH
+    port: str = "4242"
+    device: str = "/dev/serprog"
+    layout: str = "/tmp/layout"
+    write: str = "/tmp/write.bin"
+    read: str = "/tmp/read.bin"
+    client_events: str = "/tmp/host.jsonl"
+    """The events of the library client."""
+    dummy_image: str = "/tmp/chip.bin"
+    dummy_events: str = "/tmp/dummy.jsonl"
 
 
 IN_GUEST = Places()
@@ -113,10 +112,10 @@ def programmer_argument(cell: Cell, dummy: str = "", places: Places = IN_GUEST) 
 
 
 def subject_words(
-    cell: Cell, program: str, chip_name: str, dummy: str = "", places: Places = IN_GUEST
+    cell: Cell, chip_name: str, dummy: str = "", places: Places = IN_GUEST
 ) -> list[str]:
-    """Returns the subject's command line. `chip_name` is the chip's name in this flashrom."""
-    unnamed = [program, "-p", programmer_argument(cell, dummy, places)]
+    """Returns the arguments for the job. `chip_name` is the chip's name in this flashrom."""
+    unnamed = ["-p", programmer_argument(cell, dummy, places)]
     words = [*unnamed, "-c", chip_name]
     region = ["-l", places.layout, "-i", REGION_NAME]
     match cell.job:

@@ -11,11 +11,9 @@ from delayrig.model.cell import Cell
 from delayrig.model.chips import ChipFacts
 from delayrig.model.events import encode_events, first, parse_events
 from delayrig.model.kinds.agent import ClockRate
-from delayrig.model.workload import BLANK, GRANULE_BYTES, Region
+from delayrig.model.workload import BLANK, GRANULE_BYTES, IN_GUEST, Places, Region
 from delayrig.subjects.subject import knows_string, may_know
 
-EVENTS_PATH = "/tmp/dummy.jsonl"
-IMAGE_PATH = "/tmp/chip.bin"
 TIME_ALONE = "flashrom's own dummy programmer skips every delay: only the time was recorded"
 TIME_KEYS = ("t_ns", "empty_ns", "read_ns", "reply_ns", "start_ns", "until_ns", "busy_until_ns")
 """The keys of events whose values are times of the clock, not durations."""
@@ -34,11 +32,11 @@ def refusal(chip: ChipFacts, program: bytes) -> str:
     return f"the dummy programmer of this flashrom has no part {chip.name}"
 
 
-def argument(cell: Cell, program: bytes, image: str = IMAGE_PATH, events: str = EVENTS_PATH) -> str:
+def argument(cell: Cell, program: bytes, places: Places = IN_GUEST) -> str:
     """Returns the value of `-p`."""
-    words = [f"emulate={cell.chip}", f"image={image}"]
+    words = [f"emulate={cell.chip}", f"image={places.dummy_image}"]
     if keeps_busy_times(program):
-        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={events}"]
+        words += [f"corner={cell.corner}", f"seed={cell.seed}", f"events={places.dummy_events}"]
     return f"dummy:{','.join(words)}"
 
 

@@ -14,7 +14,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import NOT_JSON, RigFaultError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.model.platform import PLATFORMS, Arch, labelled
-from delayrig.model.workload import SERPROG_PORT
+from delayrig.model.workload import IN_GUEST
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.packages import unpack_packages
 from delayrig.subjects.recipes import GuestRecipe, KernelRecipe
@@ -52,7 +52,7 @@ def emulator_words(arch: Arch) -> tuple[str, ...]:
     """
     return (
         f"/{EMULATOR}",
-        *("--listen", f"tcp:127.0.0.1:{SERPROG_PORT}"),
+        *("--listen", f"tcp:127.0.0.1:{IN_GUEST.port}"),
         *("--clock", PLATFORMS[arch].counter),
         *("--realtime=50", "--cpu", "0", "--measure-wake", "32", "--clients", "1"),
         *("--ready-fd", "3", "--barrier-fds", "4,5", "--standby", "6,7"),

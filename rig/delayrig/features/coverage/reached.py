@@ -49,7 +49,10 @@ def driver_of(programmer: str) -> str:
 def seen_in(folder: Path, cell: str, programmer: str) -> SeenCell | None:
     """Reads a cell's delays; None if no function was watched, or if call chains lack addresses."""
     delays = read_delays(folder)
-    if delays is None or (any(delays.callers.values()) and not any(delays.addresses.values())):
+    if delays is None:
+        return None
+    sites = delays.sites.values()
+    if any(site.callers for site in sites) and not any(site.addresses for site in sites):
         return None
     functions = tuple(delays.header.functions)
     chains = tuple(_chains(delays))
@@ -60,7 +63,7 @@ def _chains(delays: Delays) -> Iterator[Chain]:
     each = dict.fromkeys((c.function, c.site, c.requested_ns) for c in delays.calls)
     for function, site, requested_ns in each:
         facts = delays.header.functions[function]
-        addresses = tuple(delays.addresses.get(site, ()))
+        addresses = tuple(delays.sites[site].addresses if site in delays.sites else ())
         yield Chain(facts, addresses, requested_ns // facts.unit_ns)
 
 

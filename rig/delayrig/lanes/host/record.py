@@ -8,6 +8,7 @@ The session runs without other packages, so it does not import the definition of
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,19 +23,35 @@ def now_ns() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """CLOCK_MONOTONIC, and the raw clock just before and just after it was read."""
+class ClockReading:
+    """CLOCK_MONOTONIC, and the raw clock just before and just after it was read.
+
+    The CLOCK_MONOTONIC of a live guest is compared with this host's instead of a raw clock.
+    """
 
     before_ns: int
     monotonic_ns: int
     after_ns: int
 
+    @property
+    def width_ns(self) -> int:
+        return self.after_ns - self.before_ns
 
-def read_clocks() -> Reading:
+    def progress_since(self, begin: "ClockReading") -> dict[str, int]:
+        """Returns the keys of a `clock_rate` event, for the time from that reading to this one."""
+        return {
+            "raw_ns_min": self.before_ns - begin.after_ns,
+            "raw_ns_max": self.after_ns - begin.before_ns,
+            "monotonic_ns": self.monotonic_ns - begin.monotonic_ns,
+            "monotonic_at_ns": self.monotonic_ns,
+        }
+
+
+def read_clocks() -> ClockReading:
     """Returns the narrowest of several readings, because an interruption makes a reading wider."""
     read, raw, usual = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW, time.CLOCK_MONOTONIC
-    readings = (Reading(read(raw), read(usual), read(raw)) for _ in range(16))
-    return min(readings, key=lambda at: at.after_ns - at.before_ns)
+    readings = (ClockReading(read(raw), read(usual), read(raw)) for _ in range(16))
+    return min(readings, key=lambda reading: reading.width_ns)
 
 
 class Record:
@@ -44,7 +61,7 @@ class Record:
     def note(self, event: str, **facts: object) -> None:
         self._add(event, now_ns(), facts)
 
-    def _add(self, event: str, at_ns: int, facts: dict[str, object]) -> None:
+    def _add(self, event: str, at_ns: int, facts: Mapping[str, object]) -> None:
         line = {"ev": event, "t_ns": at_ns, **facts}
         self._lines.append(json.dumps(line, separators=(",", ":")))
 
@@ -61,16 +78,10 @@ class Record:
             load=os.getloadavg()[0],
         )
 
-    def clock_rate(self, since: Reading) -> None:
+    def clock_rate(self, since: ClockReading) -> None:
         """Records the progress of the raw clock and CLOCK_MONOTONIC since that reading."""
         now = read_clocks()
-        facts: dict[str, object] = {
-            "raw_ns_min": now.before_ns - since.after_ns,
-            "raw_ns_max": now.after_ns - since.before_ns,
-            "monotonic_ns": now.monotonic_ns - since.monotonic_ns,
-            "monotonic_at_ns": now.monotonic_ns,
-        }
-        self._add("clock_rate", now.monotonic_ns, facts)
+        self._add("clock_rate", now.monotonic_ns, now.progress_since(since))
 
     def write(self, path: Path) -> None:
         path.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")

@@ -16,30 +16,13 @@ import msgspec
 
 from delayrig.base.errors import LostGuestError
 from delayrig.base.private_net import PrivateNet
+from delayrig.lanes.host.record import ClockReading
 from delayrig.model.events import Event, event_time_ns
 from delayrig.model.kinds.agent import ClockRate
 
 WORD_BYTES_MAX = 256
 ANSWER_LIMIT_S = 30.0
 READINGS = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockReading:
-    """The guest's CLOCK_MONOTONIC, and this host's before the query and after the answer."""
-
-    before_ns: int
-    guest_ns: int
-    after_ns: int
-
-    @property
-    def width_ns(self) -> int:
-        return self.after_ns - self.before_ns
-
-    @property
-    def offset_ns(self) -> int:
-        """Returns host time minus guest time; its error is at most half of `width_ns`."""
-        return (self.before_ns + self.after_ns) // 2 - self.guest_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +33,15 @@ class GuestClock:
     end: ClockReading
 
     def __post_init__(self) -> None:
-        if self.end.guest_ns <= self.begin.guest_ns:
+        if self.end.monotonic_ns <= self.begin.monotonic_ns:
             raise LostGuestError("the guest's clock went backwards")
 
     def to_host_ns(self, guest_ns: int) -> int:
-        span_ns = self.end.guest_ns - self.begin.guest_ns
-        drift_ns = self.end.offset_ns - self.begin.offset_ns
-        since_ns = guest_ns - self.begin.guest_ns
-        return guest_ns + self.begin.offset_ns + drift_ns * since_ns // span_ns
+        span_ns = self.end.monotonic_ns - self.begin.monotonic_ns
+        offset_ns = _offset_ns(self.begin)
+        drift_ns = _offset_ns(self.end) - offset_ns
+        since_ns = guest_ns - self.begin.monotonic_ns
+        return guest_ns + offset_ns + drift_ns * since_ns // span_ns
 
     def translate(self, events: list[Event]) -> list[Event]:
         return [
@@ -70,12 +54,14 @@ class GuestClock:
         """Returns the progress of both clocks; the host's replaces the guest's raw counter."""
         return ClockRate(
             t_ns=self.end.after_ns,
-            raw_ns_min=self.end.before_ns - self.begin.after_ns,
-            raw_ns_max=self.end.after_ns - self.begin.before_ns,
-            monotonic_ns=self.end.guest_ns - self.begin.guest_ns,
-            monotonic_at_ns=self.end.guest_ns,
+            **self.end.progress_since(self.begin),
             reading_ns_max=max(self.begin.width_ns, self.end.width_ns),
         )
+
+
+def _offset_ns(reading: ClockReading) -> int:
+    """Returns host time minus guest time; its error is at most half of the reading's width."""
+    return (reading.before_ns + reading.after_ns) // 2 - reading.monotonic_ns
 
 
 class Line:
@@ -131,7 +117,7 @@ class Line:
         after_ns = time.monotonic_ns()
         if not answer.isdecimal():
             raise LostGuestError(f"the guest said {answer!r} instead of its time")
-        return ClockReading(before_ns=before_ns, guest_ns=int(answer), after_ns=after_ns)
+        return ClockReading(before_ns, int(answer), after_ns)
 
     async def hang_up(self) -> None:
         if not self._called.done():

@@ -2,7 +2,6 @@
 """The conversation between this host and a guest's agent, from its call to its results."""
 
 import asyncio
-import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,7 +68,10 @@ class Conversation:
         if self.stage is not None:
             await self.stage.end()
         begin = await self.line.read_clock()
-        changing = self._speed_tasks()
+        changing = {
+            asyncio.create_task(self._change_speeds(hazard, changes))
+            for hazard, changes in self.speeds.items()
+        }
         await self.pace.begin()
         threads = await prefer(self.machine, self.pace.core_mips)
         self.watch.ended(BOOTED)
@@ -103,15 +105,6 @@ class Conversation:
             due_s = began_s + change.when.after_ms / 1000
             await asyncio.sleep(due_s - asyncio.get_running_loop().time())
             await self.pace.change(hazard, change)
-
-    def _speed_tasks(self) -> set[asyncio.Task[None]]:
-        """Starts the tasks that change speeds. The first changes are left to `Pace.begin()`."""
-        tasks = set()
-        for hazard, changes in self.speeds.items():
-            first, later = split_changes(changes)
-            self.pace.set_first(hazard, first)
-            tasks.add(asyncio.create_task(self._change_speeds(hazard, later)))
-        return tasks
 
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
@@ -173,17 +166,6 @@ class Conversation:
         raise LostGuestError(
             f"the emulator ended with {self.emulator.process.returncode}; its subject did not"
         )
-
-
-def split_changes(
-    changes: Iterator[SpeedChange],
-) -> tuple[list[SpeedChange], Iterator[SpeedChange]]:
-    first: list[SpeedChange] = []
-    for change in changes:
-        if change.when.origin is not Origin.BEGIN:
-            return first, itertools.chain([change], changes)
-        first.append(change)
-    return first, iter(())
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:

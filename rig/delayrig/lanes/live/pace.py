@@ -10,7 +10,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from delayrig.base.errors import LostGuestError
@@ -26,6 +26,7 @@ OFF_PART_MAX = 0.2
 """The largest tolerated deviation, as a part of a window."""
 MIPS_MIN = 0.05
 """The lowest speed. The plugin takes 0 as no limit."""
+NO_PARTS: Mapping[str, float] = {}
 US_PER_MS = 1000
 SOCKET_NAME_BYTES_MAX = len("asks-") + 20
 ANSWER_S = 10.0
@@ -46,11 +47,16 @@ class Pace:
     """The CPU plugin of one guest. Its files are in `folder`, whose path must be short."""
 
     def __init__(
-        self, core_mips: Sequence[float], folder: Path, governor_words: Sequence[str] = ()
+        self,
+        core_mips: Sequence[float],
+        folder: Path,
+        governor_words: Sequence[str] = (),
+        first_parts: Mapping[str, float] = NO_PARTS,
     ) -> None:
+        """Takes the fraction of the speed that each hazard allows at first, by its name."""
         self.core_mips = list(core_mips)
         self._governor_words = list(governor_words)
-        self._parts: dict[str, list[float]] = {}
+        self._parts = {hazard: [part] * len(core_mips) for hazard, part in first_parts.items()}
         self._folder = folder
         self._control = folder / "pace"
         self.trace = folder / "pace.jsonl"
@@ -72,20 +78,10 @@ class Pace:
 
     async def change(self, hazard: str, change: SpeedChange) -> None:
         """Changes a speed from now on. The factors of several hazards for a core are multiplied."""
-        for core in self._put(hazard, change):
-            await self.send(self._speed_command(core, change.ramp_ms))
-
-    def set_first(self, hazard: str, changes: Iterable[SpeedChange]) -> None:
-        for change in changes:
-            self._put(hazard, change)
-
-    def _put(self, hazard: str, change: SpeedChange) -> Sequence[int]:
-        """Records the change, and returns its cores."""
-        parts = self._parts.setdefault(hazard, [1.0] * len(self.core_mips))
-        cores = range(len(parts)) if change.core is None else [change.core]
-        for core in cores:
+        parts = self._parts[hazard]
+        for core in range(len(parts)) if change.core is None else [change.core]:
             parts[core] = change.part
-        return cores
+            await self.send(self._speed_command(core, change.ramp_ms))
 
     def _speed_command(self, core: int, ramp_ms: int) -> str:
         part = math.prod(parts[core] for parts in self._parts.values())

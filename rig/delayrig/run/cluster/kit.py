@@ -16,7 +16,7 @@ from delayrig.base.paths import Paths
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.supplies import Goods, Snapshots, Supplies, image_of_shape
+from delayrig.lanes.supplies import Goods, Supplies, supplies_of
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.lane import EXACT_LANE
@@ -89,7 +89,9 @@ def open_cell_runner(
     kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]
 ) -> CellRunner:
     """Returns the run's cell runner on a worker, which has all files by now."""
-    supplies = _supplies_of(kit, paths)
+    goods = _moved(kit.goods, lambda path: str(paths.state / path))
+    # Nobody watches a worker, so nobody hears what it prepares.
+    supplies = supplies_of(goods, kit.shapes, {}, paths, lambda _: None)
     return CellRunner(
         request=kit.request,
         lane=lane(kit.request, supplies),
@@ -127,28 +129,6 @@ def _virtual(lane: Lane) -> VirtualLane:
             hint="leave --connect out",
         )
     return found
-
-
-def _supplies_of(kit: Kit, paths: Paths) -> Supplies:
-    goods = _moved(kit.goods, lambda path: str(paths.state / path))
-    shapes = {
-        shape: image_of_shape(shape, goods.images, goods.device_images, goods.kernels)
-        for shape in kit.shapes
-    }
-    return Supplies(
-        images=goods.images,
-        device_images=goods.device_images,
-        kernels=goods.kernels,
-        bridges=goods.bridges,
-        subjects=goods.subjects,
-        libraries=goods.libraries,
-        snapshots=Snapshots(shapes, paths, _unheard),
-        missing={},
-    )
-
-
-def _unheard(what: str) -> None:
-    """Ignores a message, because nobody watches a worker."""
 
 
 def _moved(goods: Goods, change: Callable[[str], str]) -> Goods:
