@@ -139,6 +139,8 @@ WRONG_VALUES: list[tuple[Edit, str, str]] = [
     # A cell that a contrast names is missing, or a cell is there twice.
     (lambda c: c["cells"].pop(1), "contrasts[0].against'", "a cell is missing"),
     (lambda c: c["cells"].append(c["cells"][0]), "cells[2].id'", "that of cells[0]"),
+    (first(wire_ns="0"), "cells[0].wire_ns': Expected `int`, got `str`", "run it again"),
+    (lambda c: c["cells"][0].pop("rerun"), "cells[0].rerun' is missing", "run it again"),
     # A newer rig may have more roles and expectations.
     (first(role="novel"), "cells[0].role' is 'novel'", "known words"),
     (first(expect="novel"), "cells[0].expect' is 'novel'", "known words"),
@@ -154,10 +156,10 @@ def test_value_that_this_rig_does_not_write_is_refused_with_file_and_key(
     assert_refused(read_all(out, tmp_path), str(out / FILE_NAME), f"key '{key}", words)
 
 
-def test_truncated_results_are_refused(out: Path, tmp_path: Path) -> None:
+def test_truncated_results_or_other_bytes_are_refused(out: Path, tmp_path: Path) -> None:
     content = (out / FILE_NAME).read_bytes()
-    for length in (0, 1, len(content) // 2, len(content) - 3):
-        (out / FILE_NAME).write_bytes(content[:length])
+    for damaged in (b"", content[:1], content[: len(content) // 2], content[:-3], b"\xff\xfe{}"):
+        (out / FILE_NAME).write_bytes(damaged)
         done = read_all(out, tmp_path) | read_as_baseline(out)
         assert_refused(done, str(out / FILE_NAME), "run it again")
 
@@ -329,14 +331,18 @@ def test_gate_with_a_run_without_a_cell_is_refused(gate_out: Path, tmp_path: Pat
 def test_gate_without_one_of_its_runs_is_refused(gate_out: Path, tmp_path: Path) -> None:
     (gate_out / "baseline" / FILE_NAME).unlink()
     results = read_all(gate_out, tmp_path)
-    assert_refused({name: results[name] for name in ("export", "history add")}, "baseline")
+    done = {name: results[name] for name in ("export", "report", "history add")}
+    assert_refused(done, f"{gate_out}/baseline")
 
 
-def test_gate_with_an_unknown_exit_code_is_refused(gate_out: Path, tmp_path: Path) -> None:
-    change(gate_out / GATE_FILE, lambda content: content.update(exit_code=7))
+@pytest.mark.parametrize("key", ["exit_code", "schema"])
+def test_gate_with_an_unknown_exit_code_or_schema_is_refused(
+    gate_out: Path, tmp_path: Path, key: str
+) -> None:
+    change(gate_out / GATE_FILE, top(**{key: 7}))
     results = read_all(gate_out, tmp_path)
     done = {name: results[name] for name in ("export", "report", "history add")}
-    assert_refused(done, "gate.json: key 'exit_code' is 7")
+    assert_refused(done, f"gate.json: key '{key}' is 7")
 
 
 def paths_in(value: Any, at: KeyPath = ()) -> Iterator[KeyPath]:

@@ -2,7 +2,7 @@
 """Requests of a gate: accepted baselines, exit codes for git, and rounds in real time."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,6 @@ from delayrig.decision import request as rounds
 from delayrig.decision.request import (
     GateRequest,
     StoredBaseline,
-    bisect_code,
     build_candidate,
     check_built,
     is_subject,
@@ -24,14 +23,13 @@ from delayrig.decision.request import (
 from delayrig.features.gate import command
 from delayrig.model.cell import WATCHING, Cell, Expect, Role
 from delayrig.model.lane import LaneName
-from delayrig.model.result import FILE_NAME, SCHEMA, CellResult, Results, Verdict, write_results
+from delayrig.model.result import FILE_NAME, CellResult, Results, Verdict, write_results
 from delayrig.plan.request import Request, choose_cells
 from delayrig.present.console import RunProgress
 from delayrig.subjects.recipes import read_recipes
 from rich.console import Console
 
 from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header, request_of
-from tests.rig.git_commits import commit_all, git
 from tests.rig.running import refusal_of, rig
 
 HERE, THERE = make_cell(name="here"), make_cell(name="there")
@@ -123,14 +121,6 @@ def test_stored_run_in_several_lanes_keeps_the_lane_of_each_cell(tmp_path: Path)
     assert candidates("--baseline", str(tmp_path), plan="gate") == usual
 
 
-def test_missing_cell_is_named_with_file_key_and_hint(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError) as caught:
-        read_baseline(kept(tmp_path)).check_cells([HERE, THERE])
-    fault = f"{tmp_path / FILE_NAME}: key 'cells': lacks 1 cell of the plan, such as there.250mips"
-    assert caught.value.message.startswith(fault)
-    assert "a run of plan smoke" in caught.value.hint
-
-
 def test_interrupted_run_is_no_baseline(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match=r"key 'run\.interrupted' is true"):
         read_baseline(kept(tmp_path, interrupted=True))
@@ -148,50 +138,6 @@ def test_run_of_no_subject_or_several_is_no_baseline(tmp_path: Path) -> None:
         assert "--subject" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("spoil", "fault", "hint"),
-    [
-        (lambda c: c.replace(b'"schema": 1', b'"schema": 2', 1), "key 'schema' is 2", "rig_ver"),
-        (lambda c: c[: len(c) // 2], "truncated", "run it again"),
-        (lambda _: b"", "truncated", "run it again"),
-        (lambda _: b"\xff\xfe{}", "malformed", "run it again"),
-        (lambda _: b'{"name": "x"}', "key 'schema' is missing", "--out folder"),
-        (lambda _: b'{"schema": "x"}', "key 'schema' is missing", "--out folder"),
-        (lambda _: b"[1, 2]", "key 'schema' is missing", "--out folder"),
-        (
-            lambda c: c.replace(b'"wire_ns": 0', b'"wire_ns": "0"', 1),
-            "key 'cells[0].wire_ns': Expected `int`, got `str`",
-            "run it again",
-        ),
-        (lambda c: c.replace(b'"rerun"', b'"redo"', 1), "key 'cells[0].rerun' is missing", "again"),
-    ],
-)
-def test_malformed_results_are_refused_with_file_key_and_hint(
-    tmp_path: Path, spoil: Callable[[bytes], bytes], fault: str, hint: str
-) -> None:
-    path = kept(tmp_path) / FILE_NAME
-    assert f'"schema": {SCHEMA}'.encode() in path.read_bytes()
-    path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(BadInputError) as caught:
-        read_baseline(tmp_path)
-    assert caught.value.message.startswith(f"{path}: ")
-    assert fault in caught.value.message
-    assert hint in caught.value.hint
-
-
-def test_folder_of_an_unfinished_run_is_refused_and_kept(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=f"{FILE_NAME}: .*No such file"):
-        read_baseline(tmp_path)
-    left = tmp_path / HERE.id / "cell.json"
-    left.parent.mkdir()
-    left.write_text("{}")
-    with pytest.raises(BadInputError, match="cut off before its end") as caught:
-        read_baseline(tmp_path)
-    assert caught.value.message.startswith(f"{tmp_path}: ")
-    assert "run it again" in caught.value.hint
-    assert left.is_file()
-
-
 def test_name_of_a_subject_comes_before_a_file_of_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,23 +147,6 @@ def test_name_of_a_subject_comes_before_a_file_of_that_name(
         (tmp_path / name).mkdir()
     named = ("bundled", "path:run", "nonesuch", "run")
     assert [is_subject(name, recipes) for name in named] == [True, True, True, False]
-
-
-@pytest.mark.parametrize(
-    ("code", "bisected"),
-    [
-        (ExitCode.PASS, 0),
-        (ExitCode.UNSAFE, 1),
-        (ExitCode.SLOWER, 1),
-        (ExitCode.INCONCLUSIVE, 125),
-        (ExitCode.SKIPPED, 125),
-        (ExitCode.RIG_FAULT, 125),
-        (ExitCode.BAD_INPUT, 128),
-    ],
-)
-def test_exit_code_for_git_bisect(code: ExitCode, bisected: int) -> None:
-    assert bisect_code(code) == bisected
-    assert bisect_code(code, untestable=True) == 125
 
 
 def exit_code_of(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception, *more: str) -> int:
@@ -235,8 +164,13 @@ def exit_code_of(monkeypatch: pytest.MonkeyPatch, outcome: ExitCode | Exception,
 @pytest.mark.parametrize(
     ("outcome", "plain", "bisected"),
     [
+        (ExitCode.PASS, 0, 0),
+        (ExitCode.UNSAFE, 1, 1),
         (ExitCode.SLOWER, 3, 1),
         (ExitCode.INCONCLUSIVE, 4, 125),
+        (ExitCode.SKIPPED, 77, 125),
+        (ExitCode.RIG_FAULT, 99, 125),
+        (ExitCode.BAD_INPUT, 2, 128),
         (BuildError("no"), 2, 125),
         (BadInputError("no such plan"), 2, 128),
         (RigFaultError("lost"), 99, 125),
@@ -264,30 +198,6 @@ def test_failed_build_is_an_error(tmp_path: Path) -> None:
     build_candidate(f"touch {tmp_path}/flashrom")
     check_built(f"path:{tmp_path}/flashrom")
     check_built("bundled")
-
-
-SCRIPT = """#!/bin/sh
-case $(cat delay) in
-98) code={bad} ;;
-broken) code=125 ;;
-*) code=0 ;;
-esac
-exit $code
-"""
-
-
-def test_git_bisect_finds_the_revision_by_these_codes(tmp_path: Path) -> None:
-    """Runs git bisect with a script in place of a gate; tests/guest does it with real gates."""
-    for number, delay in enumerate(["100", "100", "broken", "100", "98", "98", "98"]):
-        (tmp_path / "delay").write_text(f"{delay}\n")
-        (tmp_path / "number").write_text(f"{number}\n")
-        commit_all(tmp_path, f"revision {number}")
-    script = tmp_path / ".git" / "gate.sh"
-    script.write_text(SCRIPT.format(bad=bisect_code(ExitCode.SLOWER)))
-    git(tmp_path, "bisect", "start", "HEAD", "HEAD~6")
-    output = git(tmp_path, "bisect", "run", "sh", script)
-    assert "is the first" in output
-    assert "revision 4" in output
 
 
 LANE = LaneName.HOST

@@ -296,43 +296,6 @@ def failure(*words: object) -> str:
     return " ".join(done.output.split())
 
 
-def test_run_of_another_schema_names_file_key_and_remedy(tmp_path: Path) -> None:
-    keep_run(tmp_path / "one")
-    keep_run(tmp_path / "two")
-    change_results(tmp_path / "two", schema=2)
-    message = failure(tmp_path / "one", tmp_path / "two")
-    assert f"{tmp_path}/two/results.json: key 'schema' is 2, and this rig reads 1" in message
-    assert "read it with the rig that wrote it" in message
-
-
-@pytest.mark.parametrize(
-    ("content", "fault", "remedy"),
-    [
-        (None, "the run was cut off before its end", "run it again"),
-        ('{"cells": [', "it is cut off or not JSON", "run it again"),
-        ('{"name": "other"}', f"{FILE_NAME}: key 'schema' is missing", "name the --out folder"),
-    ],
-)
-def test_results_that_are_cut_off_or_foreign_name_file_and_remedy(
-    run: Path, content: str | None, fault: str, remedy: str
-) -> None:
-    (run / FILE_NAME).unlink()
-    if content is not None:
-        (run / FILE_NAME).write_text(content)
-    message = failure(run)
-    assert str(run) in message
-    assert fault in message
-    assert remedy in message
-
-
-def test_gate_of_another_schema_or_without_its_runs_names_the_file(tmp_path: Path) -> None:
-    keep_gate(tmp_path / "gate")
-    shutil.rmtree(tmp_path / "gate" / "baseline")
-    assert f"{tmp_path}/gate/baseline" in failure(tmp_path / "gate")
-    (tmp_path / "gate" / "gate.json").write_text('{"schema": 7}')
-    assert "key 'schema' is 7" in failure(tmp_path / "gate")
-
-
 def test_events_that_are_missing_or_changed_since_the_verdict_are_refused(run: Path) -> None:
     events = run / read_results(run).cells[0].id / "events.jsonl"
     judged = events.read_bytes()
