@@ -262,6 +262,11 @@ def _with_musl(libc: str, name: str, paths: Paths, preparing: Preparing) -> Path
 
 def _collect_path(name: str) -> Closure:
     program = os.path.abspath(name.removeprefix(PATH_PREFIX))  # noqa: PTH100 - keeps links
+    if Path(program).is_dir():
+        raise BadInputError(
+            f"subject {name!r}: {program} is a folder",
+            hint="give the path of the program in it, or leave out path: for the folder of a run",
+        )
     if not Path(program).is_file():
         raise BadInputError(
             f"subject {name!r}: there is no file {program}",
