@@ -509,6 +509,36 @@ int main(void)
 	return 0;
 }
 """
+LEFT_TO_ADAPTER = """\
+struct adapter { unsigned int stored_us; };
+struct context { struct adapter *adapter; };
+static unsigned int last_us;
+OWN void adapter_delay(const struct context *context, unsigned int us)
+{
+	struct adapter *adapter = context->adapter;
+
+	if (us + adapter->stored_us > 20) {
+		const unsigned int left_us = 20 - adapter->stored_us;
+
+		usleep(us - left_us);
+		us = left_us;
+	}
+	adapter->stored_us += us;
+}
+OWN void noting_delay(unsigned int us)
+{
+	last_us = us;
+	usleep(us);
+}
+struct adapter the_adapter;
+struct context the_context = { &the_adapter };
+int main(void)
+{
+	adapter_delay(&the_context, 10);
+	noting_delay(10);
+	return (int)last_us;
+}
+"""
 IN_PARTS = """\
 static _Thread_local int64_t margin_ns;
 static int64_t late_ns;

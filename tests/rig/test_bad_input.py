@@ -186,6 +186,20 @@ def test_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert_refused(read_all(tmp_path / "none", tmp_path), "name the --out folder")
 
 
+def test_folder_of_a_gate_in_place_of_a_run_is_refused_with_the_names_of_its_runs(
+    gate_out: Path,
+) -> None:
+    wanted = f"name one: {gate_out}/baseline, {gate_out}/candidate"
+    sides = ("--baseline", gate_out, "--candidate", "bundled")
+    assert wanted in refusal_of("compare", gate_out, gate_out)
+    assert wanted in refusal_of("gate", *sides, "--dry-run")
+
+
+def test_folder_in_place_of_a_program_is_refused_as_one(tmp_path: Path) -> None:
+    refusal = refusal_of("run", "--subject", f"path:{tmp_path}", "--dry-run")
+    assert f"{tmp_path} is a folder" in refusal
+
+
 @pytest.mark.parametrize("command", ["latency", "wakeup"])
 def test_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
     tmp_path: Path, command: str

@@ -13,7 +13,7 @@ from delayrig.base import digest
 from delayrig.base.paths import find_paths
 from delayrig.model.platform import Arch
 from delayrig.subjects.finder.calls import CallGraph
-from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE
+from delayrig.subjects.finder.candidates import CAPPED, SINCE_BEFORE, STORES_TIME
 from delayrig.subjects.finder.debug_info import DEBUG_PATH, debug_functions
 from delayrig.subjects.finder.finding import Findings, find_in, read_findings
 from delayrig.subjects.finder.program import Program
@@ -254,6 +254,16 @@ def test_sleep_with_an_upper_limit_is_doubtful(tmp_path: Path, arch: Arch, level
     found = doubts(tmp_path, programs.CAPPED_NAPS, level, arch=arch)
     doubted = {name for name, doubt in found.items() if CAPPED in doubt}
     assert doubted == {"nap", "nap_itself", "nap_of_library", "nap_awake"} == set(found)
+
+
+@pytest.mark.parametrize("arch", ARCHES_64)
+@pytest.mark.parametrize("level", ["-O2", "-O3"])
+def test_uncertain_delay_that_stores_a_time_is_known(
+    tmp_path: Path, arch: Arch, level: str
+) -> None:
+    found = doubts(tmp_path, programs.LEFT_TO_ADAPTER, level, arch=arch)
+    assert STORES_TIME in found["adapter_delay"]
+    assert not found["noting_delay"]
 
 
 @pytest.mark.parametrize("arch", ARCHES)

@@ -86,7 +86,7 @@ def test_invalid_file_of_known_faults_is_refused_before_the_gate_runs(tmp_path: 
 
 
 @pytest.mark.parametrize("option", ["--baseline", "--candidate"])
-@pytest.mark.parametrize("name", ["debian:trixy", "path:/nofile"])
+@pytest.mark.parametrize("name", ["debian:trixy", "path:/nofile", "path:/bin/ls"])
 def test_unsuitable_subject_is_refused_with_the_option_that_names_it(
     option: str, name: str
 ) -> None:

@@ -16,8 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+import msgspec
+
 from delayrig.base.durations import NS_PER_MS, NS_PER_US
 from delayrig.judge.clock_error import CLOCK_STEPS_NS, ClockError, clock_error, clock_jump_ns
+from delayrig.judge.left_time import LeftTime
 from delayrig.judge.sleeps import observe_sleeps
 from delayrig.model.delays import CALLERS_SHOWN, NO_LIMIT, DelayCall, Delays, End
 from delayrig.model.events import Event, first
@@ -31,7 +34,7 @@ LOST = "delay (no room for some calls)"
 NOT_SEEN_TO_END = "delay (some calls were not seen to end)"
 NO_DELAYS = "delay (none was asked for)"
 NONE_JUDGED = "delay (none could be judged)"
-INTERRUPTED = "delay (some sleeps ended early, and what followed was not seen)"
+INTERRUPTED = "delay (some ended early, and the rest may have been waited elsewhere)"
 UNREAD = "delay (what some sleeps asked for is not known)"
 NO_FUNCTION = "delay (no delay function was found, and a clock is read in a loop)"
 UNSURE = "delay (not sure which function it is)"
@@ -61,9 +64,13 @@ def sure_calls(delays: Delays) -> list[DelayCall]:
 
 
 def unsure_calls(delays: Delays) -> list[DelayCall]:
-    """Returns the calls that `sure_calls()` omits: their functions may not be delay functions."""
-    known_ns = _known_lengths_ns(delays)
-    return [call for call in delays.calls if call.requested_ns > known_ns[call.function]]
+    """Returns the calls that `sure_calls()` omits: their functions may not be delay functions.
+
+    Calls for which other waits answer are omitted as well.
+    """
+    known_ns, left = _known_lengths_ns(delays), LeftTime(delays)
+    unsure = [call for call in delays.calls if call.requested_ns > known_ns[call.function]]
+    return [call for call in unsure if not left.is_explained(call)]
 
 
 def _known_lengths_ns(delays: Delays) -> list[float]:
@@ -94,11 +101,11 @@ def _known_up_to_ns(delays: Delays, function: int) -> float:
 
 
 def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]:
-    clock = _clock_of(events)
+    clock, left = _clock_of(events), LeftTime(delays)
     calls = judged_calls(delays)
     functions = [call for call in calls if not delays.function_of(call).direct]
     found = [
-        _observed(call, delays, clock)
+        _observed(call, delays, clock, is_left=left.may_be_left(call))
         for call in functions
         if call.requested_ns > 0 and call.seen_ns is not None
     ]
@@ -108,11 +115,13 @@ def observe_calls_of(delays: Delays, events: list[Event]) -> list[ObservedDelay]
 
 
 def judged_calls(delays: Delays) -> list[DelayCall]:
-    """Returns the calls to judge, without inner calls whose outer call is judged instead.
+    """Returns the calls to judge, without those for which others answer.
 
     A delay function may sleep in parts, and sleep the rest after an interruption. So only its own
-    return shows whether it waited long enough.
+    return shows whether it waited long enough, and its inner calls are omitted. If it may have left
+    a part to others, its inner calls are judged as well.
     """
+    left = LeftTime(delays)
     open_by_thread: dict[int, list[DelayCall]] = defaultdict(list)
     kept = []
     for call in sure_calls(delays):
@@ -121,9 +130,13 @@ def judged_calls(delays: Delays) -> list[DelayCall]:
             for each in open_by_thread[call.thread]
             if each.end_ns is None or each.end_ns > call.t_ns
         ]
-        if not any(_answers_for(each, call, delays) for each in outer):
+        is_left = left.may_be_left(call)
+        if not any(_answers_for(each, call, delays) for each in outer) and not (
+            is_left and left.is_explained(call)
+        ):
             kept.append(call)
-        if not delays.function_of(call).direct and call.ended is not End.ABANDONED:
+        is_whole = call.ended is not End.ABANDONED and not is_left
+        if not delays.function_of(call).direct and is_whole:
             outer.append(call)
         open_by_thread[call.thread] = outer
     return kept
@@ -192,11 +205,14 @@ def _stretch(pace: Pace | None) -> float:
     return CATCH_UP / (1 - min(held_up, HELD_UP_PART_MAX))
 
 
-def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
+def _observed(
+    call: DelayCall, delays: Delays, clock: _Clock, *, is_left: bool = False
+) -> ObservedDelay:
+    """Returns the call as a wait; it is open if it was short and `is_left`."""
     assert call.seen_ns is not None
     error_ns = clock.rate.of_wait_ns(call.requested_ns) - clock.rate.step_ns + clock.jump_ns
     function, late_ns = delays.function_of(call), delays.header.late_ns
-    return ObservedDelay(
+    found = ObservedDelay(
         kind=class_of(max(call.requested_ns // NS_PER_US, 1)),
         what=f"a delay for {delays.call_site(call)}",
         requested_ns=call.requested_ns,
@@ -211,6 +227,7 @@ def _observed(call: DelayCall, delays: Delays, clock: _Clock) -> ObservedDelay:
         where=f"{function.name} at {call.t_ns} ns, thread {call.thread}, cpu {call.cpu_in} to"
         f" {call.cpu_out}: {' < '.join(delays.callers_of(call))}",
     )
+    return msgspec.structs.replace(found, is_open=is_left and found.is_short)
 
 
 def doubts_of(delays: Delays, waits: Sequence[ObservedDelay], *, must_wait: bool) -> list[str]:

@@ -366,6 +366,11 @@ def read_results(run: Path) -> Results:
             f"{run}: holds cells and no {FILE_NAME}: the run was cut off before its end",
             hint="run it again, into another folder; the files of its cells stay here",
         )
+    inner = [] if path.exists() else sorted(str(each.parent) for each in run.glob(f"*/{FILE_NAME}"))
+    if inner:
+        raise BadInputError(
+            f"{run}: holds no {FILE_NAME}, but other runs", hint=f"name one: {', '.join(inner)}"
+        )
     return decode_results(_content_of(path), str(path))
 
 

@@ -26,11 +26,17 @@ from delayrig.plan.request import Request
 from delayrig.run.resume import CELL, RESULT, first_try_kept
 from delayrig.subjects import dummy
 from delayrig.subjects.delay_function import DelayFunction, DelayOptions, find_watched
-from delayrig.subjects.subject import Subject, is_own_build, known_name, may_know, wrong_machine
+from delayrig.subjects.subject import (
+    NO_FLASHROM,
+    Subject,
+    is_like_flashrom,
+    is_own_build,
+    known_name,
+    may_know,
+    wrong_machine,
+)
 
 NOT_PROVIDED = "not provided: "
-DRIVER = "serprog"
-"""The driver of flashrom that almost all cells use, and no other program has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +60,8 @@ class CellRunner:
                 " it next to the program"
             )
         if not self.chip_names[subject.label, chip.name]:
-            if not self._is_like_flashrom(subject):
-                return f"this does not look like a flashrom: it knows neither {DRIVER} nor any chip"
+            if not is_like_flashrom(subject.program_bytes, self.request.chips.values()):
+                return NO_FLASHROM
             return f"this flashrom knows none of the names {', '.join(chip.flashrom_names)}"
         if cell.programmer is Programmer.DUMMY:
             return dummy.refusal(chip, subject.program_bytes)
@@ -63,11 +69,6 @@ class CellRunner:
             return refusal
         refusals = (hazard.refusal(subject) for hazard in hazards_of(cell))
         return next((refusal for refusal in refusals if refusal), "")
-
-    def _is_like_flashrom(self, subject: Subject) -> bool:
-        """Returns True if the program knows the driver or any of the rig's chips."""
-        names = (name for (label, _), name in self.chip_names.items() if label == subject.label)
-        return any(names) or may_know(subject.program_bytes, DRIVER)
 
     def refuse(self, cell: Cell) -> CellResult | None:
         missing = self.lane.missing(cell)

@@ -4,7 +4,7 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,7 @@ from delayrig.base.archive import FORMAT, unpack_archive, write_archive
 from delayrig.base.atomic_file import replace_file, whole_folder
 from delayrig.base.errors import NOT_JSON, BadInputError, UnknownNameError
 from delayrig.base.paths import Paths, Preparing, find_paths
+from delayrig.model.chips import ChipFacts
 from delayrig.model.platform import PLATFORMS, Arch, labelled
 from delayrig.setup.scratch import scratch_beside
 from delayrig.subjects.debug_files import provide_debug_files
@@ -77,6 +78,9 @@ ONE_MACHINE_PREFIXES = ("past-mistake:", "step:", "old-clocks:", "sleep-facts", 
 """The prefixes of programs that are built here for only one architecture."""
 PROGRAM = "/usr/sbin/flashrom"
 """The path of every subject in its root: no path of this machine goes into a guest."""
+DRIVER = "serprog"
+"""The driver of flashrom that almost all cells use, and no other program has."""
+NO_FLASHROM = f"this does not look like a flashrom: it knows neither {DRIVER} nor any chip"
 ARCHIVE = "subject.cpio"
 ROOT_SEAL = "root.json"
 PARTS = "parts"
@@ -169,6 +173,18 @@ def check_subject(name: str, recipes: Recipes, where: str) -> None:
         raise BadInputError(f"{where}: {error.message}", hint=error.hint) from error
 
 
+def check_flashrom(name: str, chips: Iterable[ChipFacts], where: str) -> None:
+    """Raises `BadInputError` for a `path:` subject that is certainly no flashrom."""
+    if name.startswith(PATH_PREFIX):
+        closure = _collect_path(name)
+        files = (closure.program, *closure.libraries.values())
+        if not is_like_flashrom(b"".join(file.read_bytes() for file in files), chips):
+            raise BadInputError(
+                f"{where}: subject {name!r}: {NO_FLASHROM}",
+                hint="give the path of a flashrom program: path:BINARY",
+            )
+
+
 def _check_known(name: str, recipes: Recipes) -> None:
     """Raises `BadInputError` for an unknown name; the rig disguises only programs of its own."""
     disguises, disguised_name = split_disguises(name)
@@ -246,6 +262,11 @@ def _with_musl(libc: str, name: str, paths: Paths, preparing: Preparing) -> Path
 
 def _collect_path(name: str) -> Closure:
     program = os.path.abspath(name.removeprefix(PATH_PREFIX))  # noqa: PTH100 - keeps links
+    if Path(program).is_dir():
+        raise BadInputError(
+            f"subject {name!r}: {program} is a folder",
+            hint="give the path of the program in it, or leave out path: for the folder of a run",
+        )
     if not Path(program).is_file():
         raise BadInputError(
             f"subject {name!r}: there is no file {program}",
@@ -377,6 +398,12 @@ def may_know(program: bytes, text: str) -> bool:
     program without the text does not know it.
     """
     return text.encode() + b"\0" in program
+
+
+def is_like_flashrom(program: bytes, chips: Iterable[ChipFacts]) -> bool:
+    """Returns True if the program may know the driver or one of the chips."""
+    names = (name for chip in chips for name in chip.flashrom_names)
+    return any(may_know(program, name) for name in (DRIVER, *names))
 
 
 def known_name(program: bytes, names: Sequence[str]) -> str:

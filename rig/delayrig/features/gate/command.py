@@ -73,6 +73,7 @@ from delayrig.subjects.git_tree import choose_baseline, is_known, known_source, 
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.saved_programs import FOLDER as PROGRAMS
 from delayrig.subjects.saved_programs import programs_beside
+from delayrig.subjects.subject import check_flashrom
 
 PLAN = "gate"
 LIMITS = {
@@ -342,6 +343,8 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         lane=options.lane or (stored.lane if stored else None),
         programmers=options.programmers,
     )
+    for option, name in (("--baseline", baseline), ("--candidate", subject)):
+        check_flashrom(name, choice.chips.values(), option)
     ours = known_source(subject, paths) if is_known(subject, paths) else None
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)

@@ -33,6 +33,8 @@ COUNTERS = ("rdtsc", "rdtscp", "cpuid")
 SINCE_BEFORE = "it waits since a moment before the call"
 CAPPED = "it may wait for no more than a number of its own"
 NO_UNIT = "the unit of its argument is unknown"
+COUNTS = "it neither sleeps nor reads a clock: it counts a loop"
+STORES_TIME = "it stores a time for later"
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,13 +225,16 @@ class Candidates:
     def _found(self, wait: Wait) -> Extent:
         calls = self.graph.by_target.get(wait.function.address, ())
         asked = {self.constant_before(call, wait.argument) for call in calls}
+        doubts = list(self._doubts(wait))
+        if doubts and wait.argument in self._flow(wait).stored:
+            doubts.append(STORES_TIME)
         return msgspec.structs.replace(
             self._extent(wait.function),
             argument=wait.argument,
             argument_bits=self._bits(wait),
             unit_ns=self._unit_ns(wait) or NS_PER_US,
             asks=tuple(sorted(number for number in asked if number is not None)),
-            doubt="; ".join(self._doubts(wait)),
+            doubt="; ".join(doubts),
         )
 
     def _bits(self, wait: Wait) -> int:
@@ -253,7 +258,7 @@ class Candidates:
         if self._is_asked_for_more(wait):
             yield "its callers use what it returns"
         if not (wait.sleeps or wait.polls or self._sleeps_inside(wait)):
-            yield "it neither sleeps nor reads a clock: it counts a loop"
+            yield COUNTS
         if not (wait.is_own or flow.read) and all(wait.forwards.values()):
             yield "it only passes its argument on"
         if wait.since_before:

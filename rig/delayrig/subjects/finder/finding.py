@@ -18,7 +18,7 @@ from delayrig.subjects.finder.program import is_read
 from delayrig.subjects.finder.waits import CLOCKS, NOTHING_WATCHED, PART_NS, SLEEPERS, UNITS_NS
 from delayrig.subjects.seal import stored
 
-READING = 11
+READING = 12
 """Raise this number when reading changes, so that files are read again."""
 POLLED = "the loop that reads this clock does not show how long it is to wait"
 MAY_END_EARLY = "it also waits for files, and may end when one is ready"

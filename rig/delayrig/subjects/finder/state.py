@@ -246,6 +246,8 @@ class Notes:
     """The arguments of each comparison, by address."""
     compared: dict[int, set[int]] = field(default_factory=dict)
     """The scaled arguments of each comparison, by address."""
+    stored: set[int] = field(default_factory=set)
+    """Arguments that are stored outside of the stack, themselves or in a sum without a clock."""
     bits: dict[int, int] = field(default_factory=dict)
     """The number of bits with which each argument was first read."""
 
@@ -427,6 +429,7 @@ class Transfer:
         if at is not None:
             state.store(at, place.size, value)
             return
+        self.notes.stored |= set() if has_clock(value) else arguments_in(value)
         for n in self._note_pointer(place, state):
             state.behind[n] = state.behind.get(n, NOTHING) | computed(value)
 
