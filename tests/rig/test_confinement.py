@@ -22,7 +22,7 @@ from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.children import ChildSettings
-from delayrig.lanes.host.sandbox import Sandbox, box_words
+from delayrig.lanes.host.sandbox import box_words
 from delayrig.lanes.host.subject import BoxedSubject, SubjectLostError
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Verdict
@@ -162,14 +162,14 @@ def test_hostile_subject_is_refused_each_attempt_and_does_not_pass(
 
 def words_of_sleep(paths: Paths, own: Path) -> list[str]:
     """Returns the command line of a sandbox that is prepared for a program that sleeps."""
-    box = Sandbox(
+    words = box_words(
         confine=paths.confine_program,
         readable=[],
         own=own,
         kept=[],
         file_bytes_max=1 << 20,
     )
-    return [*box_words(box), "/bin/sleep", "1000"]
+    return [*words, "/bin/sleep", "1000"]
 
 
 @pytest.mark.bounds(kills=(40, 200))
