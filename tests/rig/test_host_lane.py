@@ -294,10 +294,7 @@ def refusal(paths: Paths, cell: Cell) -> str:
     lane = HostLane(
         request=request_of([cell], paths.state),
         paths=paths,
-        subjects={},
-        libraries={},
         refused={"debian:bookworm": "this subject cannot be started here"},
-        not_provided={},
     )
     return lane.refusal(cell)
 

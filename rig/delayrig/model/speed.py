@@ -9,7 +9,7 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 
 class Origin(StrEnum):
-    START = "subject_start"
+    START = "start"
     ACCEPT = "accept"
 
 
