@@ -33,7 +33,7 @@ from tests.hostile import build_hostile, refusals
 from tests.rig.builders import request_of
 from tests.rig.processes import left_running
 from tests.rig.running import run, run_python
-from tests.rig.test_host_lane import Silent, host_cell, run_cells
+from tests.rig.test_host_lane import SILENT, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
 EXIT_LIMIT_S = 20
@@ -250,7 +250,7 @@ def test_unconfined_subject_reaches_the_machine(paths: Paths, tmp_path: Path) ->
     program = build_hostile(tmp_path, ONLY="outside", OUTSIDE=str(outside))
     cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
     request = replace(request_of([cell], out), unconfined=True)
-    results = asyncio.run(run_request(request, paths, Silent()))
+    results = asyncio.run(run_request(request, paths, SILENT))
     assert errors_in(out, results.cells[0]) == {"outside": 0}
     assert outside.exists()
     assert results.run.confined is False

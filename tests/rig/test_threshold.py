@@ -45,7 +45,7 @@ from delayrig.run.resume import CELL, RESULT
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
 from tests.rig.builders import MS, make_cell, make_result, make_run_header
-from tests.rig.test_host_lane import Silent
+from tests.rig.test_host_lane import SILENT
 from tests.rig.upstream_tree import laid_out
 
 
@@ -374,7 +374,7 @@ def test_round_is_whole_though_its_last_start_stored_only_the_cells_that_it_ran(
             write_json(folder / RESULT, make_result(cell))
         ran = [make_result(cells[1])] if number == 1 else list(map(make_result, cells))
         write_results(Results(run=make_run_header(), cells=ran), trials.folder(number))
-    for results in asyncio.run(run_trials(trials, find_paths(), Silent())):
+    for results in asyncio.run(run_trials(trials, find_paths(), SILENT)):
         assert [result.id for result in results.cells] == [cell.id for cell in cells]
 
 
