@@ -18,7 +18,7 @@ class Moment:
     """A time after the subject's start, or after the emulator accepted it."""
 
     origin: Origin
-    after_ms: float = 0
+    after_ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

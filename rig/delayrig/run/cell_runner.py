@@ -5,7 +5,6 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -215,7 +214,8 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 
 def rerun_command(cell: Cell, request: Request) -> str:
-    words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
+    again = request.again(cell) if request.again else _by_run(request, cell)
+    words = ["rig/rig", *again]
     if is_own_build(cell.subject):
         words += request.delay.words
     return shlex.join(words)
