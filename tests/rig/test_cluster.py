@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -25,7 +25,7 @@ import psutil
 import pytest
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
-from delayrig.lanes.supplies import Snapshots, Supplies
+from delayrig.lanes.supplies import Goods, supplies_of
 from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.plan.cluster import TLS_FILES, ClusterOptions, JobWords, check_address, check_cluster
 from delayrig.run.artifact_transfer import pack_left, unpack_left
@@ -134,16 +134,8 @@ def test_kit_has_no_function_of_the_request(
     asked = replace(
         request_of([make_cell()], tmp_path), again=lambda _: [], first=lambda: ["here alone"]
     )
-    supplies = Supplies(
-        images={},
-        device_images={},
-        kernels={},
-        bridges={},
-        subjects={},
-        libraries={},
-        snapshots=Snapshots({}, paths, print),
-        missing={},
-    )
+    goods = Goods(**{field.name: {} for field in fields(Goods)})
+    supplies = supplies_of(goods, [], {}, paths, print)
     lane = VirtualLane(request=asked, supplies=supplies, paths=paths)
     runner = CellRunner(request=asked, lane=lane, watched={}, chip_names={})
     made = kit.make_kit(runner, paths)

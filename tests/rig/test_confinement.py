@@ -22,7 +22,7 @@ from delayrig.base.errors import ExitCode, RigFaultError
 from delayrig.base.paths import Paths
 from delayrig.base.private_net import PrivateNet, words_into
 from delayrig.lanes.host.children import ChildSettings
-from delayrig.lanes.host.sandbox import Sandbox, box_words
+from delayrig.lanes.host.sandbox import box_words
 from delayrig.lanes.host.subject import BoxedSubject, SubjectLostError
 from delayrig.model.cell import Job
 from delayrig.model.result import CellResult, Verdict
@@ -33,7 +33,7 @@ from tests.hostile import build_hostile, refusals
 from tests.rig.builders import request_of
 from tests.rig.processes import left_running
 from tests.rig.running import run, run_python
-from tests.rig.test_host_lane import Silent, host_cell, run_cells
+from tests.rig.test_host_lane import SILENT, host_cell, run_cells
 
 CAP_SYS_RESOURCE = 24
 EXIT_LIMIT_S = 20
@@ -162,14 +162,14 @@ def test_hostile_subject_is_refused_each_attempt_and_does_not_pass(
 
 def words_of_sleep(paths: Paths, own: Path) -> list[str]:
     """Returns the command line of a sandbox that is prepared for a program that sleeps."""
-    box = Sandbox(
+    words = box_words(
         confine=paths.confine_program,
         readable=[],
         own=own,
         kept=[],
         file_bytes_max=1 << 20,
     )
-    return [*box_words(box), "/bin/sleep", "1000"]
+    return [*words, "/bin/sleep", "1000"]
 
 
 @pytest.mark.bounds(kills=(40, 200))
@@ -250,7 +250,7 @@ def test_unconfined_subject_reaches_the_machine(paths: Paths, tmp_path: Path) ->
     program = build_hostile(tmp_path, ONLY="outside", OUTSIDE=str(outside))
     cell = host_cell(subject=f"path:{program}", job=Job.PROBE)
     request = replace(request_of([cell], out), unconfined=True)
-    results = asyncio.run(run_request(request, paths, Silent()))
+    results = asyncio.run(run_request(request, paths, SILENT))
     assert errors_in(out, results.cells[0]) == {"outside": 0}
     assert outside.exists()
     assert results.run.confined is False

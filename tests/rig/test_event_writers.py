@@ -223,7 +223,6 @@ def test_kinds_have_unique_names_in_a_stream_a_writer_and_a_description() -> Non
         assert sorted(set(names)) == sorted(names)
         for kind in kinds_of(union):
             assert kind.writers, kind
-            assert kind.since >= 1, kind
             assert (inspect.getdoc(kind) or "").endswith("."), kind
 
 

@@ -146,7 +146,6 @@ def test_hazards_have_unique_names_and_descriptions() -> None:
     for kind in KINDS:
         assert re.fullmatch(r"[a-z0-9-]+", kind.name)
         assert kind.about
-        assert kind.concern
         assert written(kind).startswith(kind.name)
 
 

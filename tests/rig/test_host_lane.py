@@ -33,7 +33,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import choose_cells, default_jobs
 from delayrig.run.cell_runner import rerun_command
-from delayrig.run.runner import run_request
+from delayrig.run.runner import Quiet, run_request
 
 from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject, request_of
 from tests.rig.processes import GONE_LIMIT_S, left_running
@@ -41,20 +41,8 @@ from tests.rig.running import write_script
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
+SILENT = Quiet(lambda _: None)
 TWO_CPUS = pytest.mark.skipif(len(CPUS) < 2, reason="only one CPU may be used here")
-
-
-class Silent:
-    """A reporter that prints nothing."""
-
-    def preparing(self, what: str) -> None:
-        """Ignores it."""
-
-    def started(self, cells: int) -> None:
-        """Ignores it."""
-
-    def finished(self, result: CellResult) -> None:
-        """Ignores it."""
 
 
 def host_cell(**changes: Any) -> Cell:
@@ -71,7 +59,7 @@ def host_cell(**changes: Any) -> Cell:
 
 def run_cells(paths: Paths, out: Path, *cells: Cell) -> Results:
     out.mkdir(exist_ok=True)
-    return asyncio.run(run_request(request_of(list(cells), out), paths, Silent()))
+    return asyncio.run(run_request(request_of(list(cells), out), paths, SILENT))
 
 
 def run_one(paths: Paths, out: Path, cell: Cell) -> CellResult:
@@ -294,10 +282,7 @@ def refusal(paths: Paths, cell: Cell) -> str:
     lane = HostLane(
         request=request_of([cell], paths.state),
         paths=paths,
-        subjects={},
-        libraries={},
         refused={"debian:bookworm": "this subject cannot be started here"},
-        not_provided={},
     )
     return lane.refusal(cell)
 

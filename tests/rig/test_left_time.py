@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 from delayrig.judge.delay_waits import INTERRUPTED, doubts_of, observe_calls_of
-from delayrig.model.delays import DelayCall, Delays, DelaysHeader, End
+from delayrig.model.delays import CallSite, DelayCall, Delays, DelaysHeader, End
 from delayrig.subjects.finder.candidates import COUNTS, NO_UNIT, STORES_TIME
 from msgspec.structs import replace
 
@@ -43,7 +43,7 @@ def record(doubt: str, *calls: Call, outer: str | None = None) -> Delays:
             found.append(replace(inner, requested_ns=asked_us * US, ended=End.SITE, result=0))
         t_ns = end_ns
     header = DelaysHeader(functions=functions, late_ns=LATE_NS, calls=len(found), lost=0)
-    return Delays(header=header, callers={1: ["spi.c:9"]}, calls=found)
+    return Delays(header=header, sites={1: CallSite(site=1, callers=["spi.c:9"])}, calls=found)
 
 
 def answer(delays: Delays) -> tuple[set[int], list[str]]:

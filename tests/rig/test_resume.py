@@ -21,29 +21,18 @@ from delayrig.model.result import Results, Verdict
 from delayrig.present.formats.report import report_of_run
 from delayrig.present.results import answer
 from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
-from delayrig.run.runner import run_request
+from delayrig.run.runner import Quiet, run_request
 
 from tests.rig.builders import make_cell, make_result, make_run_header, request_of
 from tests.rig.running import refusal_of
-from tests.rig.test_host_lane import Silent, host_cell, replace_emulator, run_one
+from tests.rig.test_host_lane import SILENT, host_cell, replace_emulator, run_one
 
 ONE, OTHER = host_cell(name="one", corner="typ"), host_cell(name="other", corner="typ")
 
 
-class Watching(Silent):
-    """A reporter that records the messages about preparations."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def preparing(self, what: str) -> None:
-        """Records the message."""
-        self.messages.append(what)
-
-
 def run(paths: Paths, out: Path, *cells: Cell, resume: bool, seed: int = 1) -> Results:
     request = replace(request_of(list(cells), out), resume=resume, seed=seed)
-    return asyncio.run(run_request(request, paths, Silent()))
+    return asyncio.run(run_request(request, paths, SILENT))
 
 
 def events_of(out: Path, cell: Cell) -> bytes:
@@ -58,10 +47,10 @@ def test_finished_cells_are_kept_and_the_rest_is_run(paths: Paths, tmp_path: Pat
     (out / OTHER.id / RESULT).unlink()
     (out / OTHER.id / "left over").write_bytes(b"")
     (out / "results.json").unlink()
-    watching = Watching()
+    messages: list[str] = []
     request = replace(request_of([ONE, OTHER], out), resume=True)
-    again = asyncio.run(run_request(request, paths, watching))
-    assert watching.messages[-1] == "the rest: 1 of 2 cells are done"
+    again = asyncio.run(run_request(request, paths, Quiet(messages.append)))
+    assert messages[-1] == "the rest: 1 of 2 cells are done"
     assert [cell.id for cell in again.cells] == [ONE.id, OTHER.id]
     assert again.cells[0] == first.cells[0]
     assert events_of(out, ONE) == before["one"]
@@ -199,7 +188,7 @@ def test_cell_lost_twice_is_lost(paths: Paths, tmp_path: Path) -> None:
 def test_lost_cell_is_not_run_again_if_retries_are_off(paths: Paths, tmp_path: Path) -> None:
     replace_emulator(paths, dies_once(tmp_path))
     request = replace(request_of([host_cell()], tmp_path), retries_lost=False)
-    (result,) = asyncio.run(run_request(request, paths, Silent())).cells
+    (result,) = asyncio.run(run_request(request, paths, SILENT)).cells
     assert (result.verdict, result.retried_after) == (Verdict.INFRA_ERROR, "")
 
 

@@ -45,7 +45,7 @@ from delayrig.subjects.subject import BUNDLED, OWN_PROGRAMS
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
 from tests.rig.builders import MS, make_cell, make_result, request_of
-from tests.rig.test_host_lane import Silent, host_cell
+from tests.rig.test_host_lane import SILENT, host_cell
 from tests.rig.upstream_tree import laid_out
 
 
@@ -354,10 +354,10 @@ def test_interrupted_comparison_goes_on_only_with_the_rig_that_began_it(
     ours = replace(candidate(1), program=paths.build / OWN_PROGRAMS[BUNDLED])
     cells = [host_cell(subject=ours.subject, name=name, job=Job.PROBE) for name in "ab"]
     trials = trials_in(tmp_path / "out", cells, ours)
-    first = asyncio.run(run_trials(trials, paths, Silent()))
+    first = asyncio.run(run_trials(trials, paths, SILENT))
     (trials.folder(2) / cells[1].id / RESULT).unlink()
     (trials.folder(2) / "results.json").unlink()
-    again = asyncio.run(run_trials(trials, paths, Silent()))
+    again = asyncio.run(run_trials(trials, paths, SILENT))
     for before, results in zip(first, again, strict=True):
         assert [result.id for result in results.cells] == [cell.id for cell in cells]
         assert results.cells[0] == before.cells[0]
@@ -366,7 +366,7 @@ def test_interrupted_comparison_goes_on_only_with_the_rig_that_began_it(
     other = msgspec.structs.replace(begun.run, image_digests={"qemu": "other"})
     write_json(path, msgspec.structs.replace(begun, run=other))
     with pytest.raises(BadInputError, match=r"key 'run\.image_digests'"):
-        asyncio.run(run_trials(trials, paths, Silent()))
+        asyncio.run(run_trials(trials, paths, SILENT))
 
 
 def test_coarse_timers_are_measured_in_each_guest_but_run_no_jobs() -> None:

@@ -12,7 +12,7 @@ from delayrig.base.errors import LostGuestError
 from delayrig.machine.machine import overdue
 from delayrig.machine.qemu import QUEUED, USED, scheduled_s, wait_for_first
 from delayrig.model.result import Verdict
-from delayrig.run.cell_runner import finding_of_lost
+from delayrig.run.cell_runner import verdict_of_lost
 
 from tests.rig.builders import make_cell
 from tests.rig.processes import stat_of
@@ -79,4 +79,4 @@ def test_time_in_the_run_queue_is_shorter_than_the_life_of_the_process() -> None
 def test_lost_guest_is_a_fault_of_the_rig_unless_it_was_busy_or_waits_are_long(
     error: LostGuestError, hazards: list[str], verdict: Verdict
 ) -> None:
-    assert finding_of_lost(make_cell(hazards=hazards), error).verdict is verdict
+    assert verdict_of_lost(make_cell(hazards=hazards), error)[0] is verdict

@@ -76,24 +76,19 @@ def ordered_hazards(words: list[str]) -> tuple[str, ...]:
     """Returns each word once, in the order of `KINDS`; raises as `parse_hazards` does."""
     kinds = {word: type(hazard_of(word)) for word in words}
     for kind in KINDS:
-        alike = [word for word in kinds if kinds[word] is kind]
-        if len(alike) > 1 and not kind.repeatable:
-            raise BadInputError(
-                f"hazards {' and '.join(alike)} exclude each other", hint="leave one of them out"
-            )
+        if not kind.repeatable:
+            _check_alone([word for word in kinds if kinds[word] is kind], "leave one of them out")
     kernels = [word for word in kinds if hazard_of(word).kernel]
-    if len(kernels) > 1:
-        raise BadInputError(
-            f"hazards {' and '.join(kernels)} exclude each other",
-            hint="a guest has one kernel: leave one of them out",
-        )
+    _check_alone(kernels, "a guest has one kernel: leave one of them out")
     speeds = [word for word in kinds if issubclass(kinds[word], SpeedHazard)]
-    if len(speeds) > 1 and any(kinds[word] is Governor for word in speeds):
-        raise BadInputError(
-            f"hazards {' and '.join(speeds)} exclude each other",
-            hint="a governor alone decides on speeds: leave it out, or the others",
-        )
+    if any(kinds[word] is Governor for word in speeds):
+        _check_alone(speeds, "a governor alone decides on speeds: leave it out, or the others")
     return tuple(sorted(kinds, key=lambda word: (KINDS.index(kinds[word]), word)))
+
+
+def _check_alone(words: list[str], hint: str) -> None:
+    if len(words) > 1:
+        raise BadInputError(f"hazards {' and '.join(words)} exclude each other", hint=hint)
 
 
 def refusal_on(lane: LaneName, words: tuple[str, ...]) -> str:

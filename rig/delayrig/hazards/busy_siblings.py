@@ -47,7 +47,7 @@ class Schedule:
 
     def spec_lines(self) -> list[str]:
         return [
-            f"siblings_from {'accept' if self.origin is Origin.ACCEPT else 'start'}",
+            f"siblings_from {self.origin}",
             *(f"siblings_window {begin} {end}" for begin, end in self.windows_ms),
             *([f"siblings_period_ms {self.period_ms}"] if self.period_ms else []),
         ]

@@ -11,7 +11,7 @@ from delayrig.model.events import first
 from delayrig.model.kinds.agent import SubjectEnd
 from delayrig.model.kinds.hazard import Hotplugs, Migrations, Moved
 from delayrig.model.lane import REAL_TIME, LaneName
-from delayrig.model.speed import Origin, moment_in
+from delayrig.model.speed import moment_in
 
 MOVED_LATE_NS_MAX = 100_000_000
 """The most by which a move on the live lane may be late, by the clock of a busy machine."""
@@ -53,8 +53,7 @@ class Move(Hazard):
         self.when = moment_in(value)
 
     def spec_lines(self, cell: Cell) -> Sequence[str]:
-        origin = "accept" if self.when.origin is Origin.ACCEPT else "start"
-        return (f"move {origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
+        return (f"move {self.when.origin} {self.when.after_ms:g} {fastest_core(cell.mips)}",)
 
     def fault(self, cell: Cell, artifacts: Artifacts) -> str:
         since_ns = origin_ns(artifacts, self.when.origin)

@@ -26,7 +26,7 @@ from delayrig.base.text import log_tail
 from delayrig.hazards import cores_needed, refusal_on
 from delayrig.hazards.of_cell import hazards_of, is_in_library
 from delayrig.lanes.header import make_host_header
-from delayrig.lanes.host.sandbox import Sandbox, box_words
+from delayrig.lanes.host.sandbox import box_words
 from delayrig.lanes.host.session import EVENTS, LOG
 from delayrig.lanes.host.spec import PORT, Spec, cpus_in, write_spec
 from delayrig.lanes.lane import Assignment
@@ -226,7 +226,7 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
     inputs = [scratch / "layout", scratch / "after.bin"]
     for path in inputs:
         path.chmod(READABLE)  # The subject may be another user, and the umask may be 077.
-    box = Sandbox(
+    box = box_words(
         confine=paths.confine_program,
         readable=[root_of(assignment.subject), *inputs],
         own=scratch / OWN,
@@ -236,7 +236,7 @@ def _confined(spec: Spec, assignment: Assignment, paths: Paths, scratch: Path) -
         realtime=not spec.number_of("realtime_denied"),
     )
     writable = [*map(str, kept), *([PORT] if cell.bridged else [])]
-    return replace(spec, box=box_words(box), writable=writable)
+    return replace(spec, box=box, writable=writable)
 
 
 def _write_image(path: Path, size_bytes: int, region: Region, content: bytes) -> None:

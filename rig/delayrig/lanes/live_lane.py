@@ -87,8 +87,6 @@ class PackedGuest:
     stage: list[str]
     """The command line of the emulator for the subject's rehearsal."""
     stage_folder: Path
-    line_port: int
-    """The port on this machine's loopback that the guest's agent calls."""
     speeds: list[str]
     """The commands to the CPU plugin before the subject starts."""
 
@@ -292,7 +290,6 @@ class _RunningCell:
             emulator_folder=self.folder,
             stage=_listening(self._emulator_words(rehearsal=True), stage_port),
             stage_folder=self.stage,
-            line_port=line_port,
             speeds=self.pace.first_commands(),
         )
 

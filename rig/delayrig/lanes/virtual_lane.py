@@ -20,7 +20,7 @@ from delayrig.lanes.payload import chip_values, device_entries, spec_text, write
 from delayrig.lanes.scheduler import Grouping
 from delayrig.lanes.stages import KEEP, LOAD, PACK, READ_BACK, STOP
 from delayrig.lanes.store_artifacts import write_delays, write_entries
-from delayrig.lanes.supplies import CpuPool, provide_supplies
+from delayrig.lanes.supplies import CpuPool, Supplies, provide_supplies
 from delayrig.machine.arguments import (
     BRIDGE_FW_CFG,
     CELL_FW_CFG,
@@ -190,6 +190,13 @@ async def open_virtual_lane(
         pool=pool,
         preparing=preparing,
     )
+    return make_virtual_lane(request, supplies, paths, pool)
+
+
+def make_virtual_lane(
+    request: Request, supplies: Supplies, paths: Paths, pool: CpuPool
+) -> VirtualLane:
+    """Returns the lane, whose guests wait in the pool for other cells if the request allows it."""
     vm_pool = pool.guests if request.reuses_guests and request.connect is None else None
     return VirtualLane(request=request, supplies=supplies, paths=paths, vm_pool=vm_pool)
 

@@ -7,8 +7,7 @@ from enum import StrEnum
 BUSY_FORMS = ("min", "typ", "max", "draw:SEED", "slow:FACTOR")
 """The corners of all cells except floors, which have the corner `zero`."""
 FORMS = (*BUSY_FORMS, "zero")
-SEED_MAX = 2**64 - 1
-FACTORS = range(2, 1001)
+NUMBERS = {"draw": range(2**64), "slow": range(2, 1001)}
 
 
 class Corner(StrEnum):
@@ -26,18 +25,10 @@ def is_corner(words: str) -> bool:
     `draw` draws each busy time between the typical and the largest; `slow` takes FACTOR times the
     largest.
     """
-    name, colon, number = words.partition(":")
-    if not colon:
-        return name in list(Corner)
-    if not re.fullmatch(r"0|[1-9][0-9]{0,19}", number):
-        return False
-    match name:
-        case "draw":
-            return int(number) <= SEED_MAX
-        case "slow":
-            return int(number) in FACTORS
-        case _:
-            return False
+    name, _, number = words.partition(":")
+    if name not in NUMBERS or not re.fullmatch(r"0|[1-9][0-9]{0,19}", number):
+        return words in list(Corner)
+    return int(number) in NUMBERS[name]
 
 
 def is_beyond_the_datasheet(corner: str) -> bool:

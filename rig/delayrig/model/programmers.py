@@ -25,7 +25,7 @@ class Device:
     """flashrom's name of the programmer. A build may lack it."""
     library: str = "libpci-dev"
     """Debian's package of the library without which flashrom is built without the programmer."""
-    opens: tuple[str, ...]
+    opens: tuple[str, ...] = ("/dev/mem",)
     """Files in the guest of which a program opens one before it reaches the registers.
 
     The agent watches them, so there is at least one. For a card with I/O ports it is the card's
@@ -33,7 +33,7 @@ class Device:
     """
     options: str = ""
     """The options after `driver` in the value of `-p`."""
-    buses: tuple[str, ...]
+    buses: tuple[str, ...] = ("spi",)
     """The buses of the chips that it supports."""
     size_bytes_max: int
     """The size of the largest such chip."""
@@ -85,7 +85,6 @@ def _usb_adapter(front: str, *, driver: str, library: str, options: str = "") ->
         driver=driver,
         options=options,
         opens=("/dev/bus/usb/001/002",),
-        buses=("spi",),
         size_bytes_max=64 << 20,
         archs=(Arch.X86_64, Arch.ARM64),
         kernel="full",
@@ -100,7 +99,6 @@ DEVICES = {
         # A fixed PCI address, so that no other device changes it.
         qemu_words=("-device", "i82551,romfile=,addr=0x10"),
         driver="nicintel",
-        opens=("/dev/mem",),
         buses=("parallel",),
         size_bytes_max=128 << 10,
     ),
@@ -108,8 +106,6 @@ DEVICES = {
         front="ich9",
         qemu_words=("-machine", "q35"),
         driver="internal",
-        opens=("/dev/mem",),
-        buses=("spi",),
         size_bytes_max=16 << 20,  # Its commands have addresses of three bytes.
     ),
     Programmer.INTERNAL_HWSEQ: Device(
@@ -117,8 +113,6 @@ DEVICES = {
         qemu_words=("-machine", "q35"),
         driver="internal",
         options="ich_spi_mode=hwseq",
-        opens=("/dev/mem",),
-        buses=("spi",),
         size_bytes_max=16 << 20,
         size_bytes_min=512 << 10,
         block_bytes=(256, 4 << 10, 64 << 10),
@@ -129,7 +123,6 @@ DEVICES = {
         qemu_words=(),
         driver="internal",
         options="laptop=this_is_not_a_laptop",
-        opens=("/dev/mem",),
         buses=("parallel", "lpc", "fwh"),
         size_bytes_max=4 << 20,
         is_of_plugin=True,
@@ -145,7 +138,6 @@ DEVICES = {
         library="",
         options="dev=/dev/spidev42.1",
         opens=("/dev/spidev42.1",),
-        buses=("spi",),
         size_bytes_max=64 << 20,
         kernel="full",
     ),
@@ -153,8 +145,6 @@ DEVICES = {
         front="nicintel_spi",
         qemu_words=("-machine", "q35", "-device", "e1000e,romfile=,addr=0x10"),
         driver="nicintel_spi",
-        opens=("/dev/mem",),
-        buses=("spi",),
         size_bytes_max=64 << 20,
     ),
 }

@@ -9,7 +9,7 @@ _MOMENT = re.compile(r"accept(?:\+([1-9][0-9]{0,5}))?|(0|[1-9][0-9]{0,5})")
 
 
 class Origin(StrEnum):
-    START = "subject_start"
+    START = "start"
     ACCEPT = "accept"
 
 
@@ -18,7 +18,7 @@ class Moment:
     """A time after the subject's start, or after the emulator accepted it."""
 
     origin: Origin
-    after_ms: float = 0
+    after_ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

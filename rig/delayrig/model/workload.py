@@ -142,27 +142,24 @@ def wrong_granules(cell: Cell, chip: ChipFacts, sparse: bytes) -> list[int]:
     if cell.job is Job.ERASE and not chip.erase:
         # An EEPROM has no erased state. Releases of flashrom write zeros.
         right.append(bytes(region.size_bytes))
-    wrong = (_differences(_wanted_granules(content, region), found) for content in right)
-    return min(wrong, key=len)
+    return min((_differences(content, region, found) for content in right), key=len)
 
 
-def _differences(wanted: dict[int, bytes], found: dict[int, bytes]) -> list[int]:
+def _differences(content: bytes, region: Region, found: dict[int, bytes]) -> list[int]:
+    """Returns the addresses of the granules that differ from that content of the region."""
+    before = region.offset_bytes % GRANULE_BYTES
+    after = -region.end_bytes % GRANULE_BYTES
+    whole = BLANK * before + content + BLANK * after
+    wanted = {
+        region.offset_bytes - before + at: whole[at : at + GRANULE_BYTES]
+        for at in range(0, len(whole), GRANULE_BYTES)
+    }
     blank = BLANK * GRANULE_BYTES
     return [
         address
         for address in sorted(wanted.keys() | found.keys())
         if wanted.get(address, blank) != found.get(address, blank)
     ]
-
-
-def _wanted_granules(content: bytes, region: Region) -> dict[int, bytes]:
-    before = region.offset_bytes % GRANULE_BYTES
-    after = -region.end_bytes % GRANULE_BYTES
-    whole = BLANK * before + content + BLANK * after
-    return {
-        region.offset_bytes - before + at: whole[at : at + GRANULE_BYTES]
-        for at in range(0, len(whole), GRANULE_BYTES)
-    }
 
 
 def _found_granules(chip: ChipFacts, sparse: bytes) -> dict[int, bytes]:

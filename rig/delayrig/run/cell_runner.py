@@ -5,7 +5,6 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,7 @@ from delayrig.base.atomic_file import replace_file
 from delayrig.base.errors import BadInputError, LostGuestError, OverdueGuestError
 from delayrig.base.scratch import NO_ROOM, full_scratch
 from delayrig.hazards.of_cell import hazards_of, place_refusal
-from delayrig.judge.judge import Finding, judge_cell, planned_result
+from delayrig.judge.judge import judge_cell, planned_result
 from delayrig.lanes.lane import Assignment, Lane
 from delayrig.lanes.stages import JUDGE, MARKS_NAME, StageWatch
 from delayrig.model.cell import Cell, Programmer
@@ -75,7 +74,7 @@ class CellRunner:
         reason = f"{NOT_PROVIDED}{missing.what}" if missing else self.refusal(cell)
         if not reason:
             return None
-        refused = self._unjudged(cell, Finding(verdict=Verdict.SKIPPED, reason=reason))
+        refused = self._unjudged(cell, Verdict.SKIPPED, reason)
         return msgspec.structs.replace(refused, not_provided=missing.what if missing else "")
 
     async def run(self, cell: Cell, cpu: int) -> CellResult:
@@ -98,7 +97,7 @@ class CellRunner:
 
     def lost(self, cell: Cell, reason: str) -> CellResult:
         """Returns and writes the result of a cell that was lost together with its worker."""
-        result = self._unjudged(cell, Finding(verdict=Verdict.INFRA_ERROR, reason=reason))
+        result = self._unjudged(cell, Verdict.INFRA_ERROR, reason)
         keep_result(result, cell_folder(cell, self.request.out))
         return result
 
@@ -127,7 +126,7 @@ class CellRunner:
                 judge_cell, cell, given.chip, folder, planned, subject=given.subject
             )
         except LostGuestError as error:
-            return self._unjudged(cell, finding_of_lost(cell, error))
+            return self._unjudged(cell, *verdict_of_lost(cell, error))
         given.watch.ended(JUDGE)
         if self.request.stages:
             given.watch.write(folder)
@@ -137,10 +136,8 @@ class CellRunner:
         chip = self.request.chips[cell.chip]
         return planned_result(cell, chip, rerun=rerun_command(cell, self.request))
 
-    def _unjudged(self, cell: Cell, finding: Finding) -> CellResult:
-        return msgspec.structs.replace(
-            self._planned(cell), verdict=finding.verdict, reason=finding.reason
-        )
+    def _unjudged(self, cell: Cell, verdict: Verdict, reason: str) -> CellResult:
+        return msgspec.structs.replace(self._planned(cell), verdict=verdict, reason=reason)
 
 
 def _driving_refusal(cell: Cell, chip: ChipFacts, subject: Subject) -> str:
@@ -180,22 +177,19 @@ def make_cell_runner(request: Request, lane: Lane) -> CellRunner:
     )
 
 
-def finding_of_lost(cell: Cell, error: LostGuestError) -> Finding:
-    """Returns `INCONCLUSIVE` if the subject may only have needed more time, else `INFRA_ERROR`."""
+def verdict_of_lost(cell: Cell, error: LostGuestError) -> tuple[Verdict, str]:
+    """Returns verdict and reason: inconclusive if the subject may only have needed more time."""
     limited = any(hazard.host_limit_s is not None for hazard in hazards_of(cell))
+    cause = ""
     if limited and isinstance(error, OverdueGuestError):
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            reason=f"its waits keep the CPU busy, and the rig's limit came first: {error.message}",
-        )
-    if isinstance(error, OverdueGuestError) and error.is_busy:
-        return Finding(
-            verdict=Verdict.INCONCLUSIVE,
-            reason="the guest was busy until the rig's limit: its subject may poll for ever, or "
+        cause = "its waits keep the CPU busy, and the rig's limit came first: "
+    elif isinstance(error, OverdueGuestError) and error.is_busy:
+        cause = (
+            "the guest was busy until the rig's limit: its subject may poll for ever, or "
             "need more time on this machine; `deadline_s` of a plan limits its guest time; "
-            f"{error.message}",
         )
-    return Finding(verdict=Verdict.INFRA_ERROR, reason=error.message)
+    verdict = Verdict.INCONCLUSIVE if cause else Verdict.INFRA_ERROR
+    return verdict, f"{cause}{error.message}"
 
 
 def cell_folder(cell: Cell, out: Path) -> Path:
@@ -222,7 +216,8 @@ def _explained(error: OSError, out: Path) -> Exception:
 
 
 def rerun_command(cell: Cell, request: Request) -> str:
-    words = ["rig/rig", *(request.again or partial(_by_run, request))(cell)]
+    again = request.again(cell) if request.again else _by_run(request, cell)
+    words = ["rig/rig", *again]
     if is_own_build(cell.subject):
         words += request.delay.words
     return shlex.join(words)

@@ -62,7 +62,6 @@ AS_IN = re.compile(r", as in `(?P<kind>\w+)`\.$")
 """The end of a meaning that refers to another kind."""
 Key = tuple[str, str, str]
 """A key with its unit and its meaning."""
-FIRST_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,6 @@ def _section(title: str, kinds: list[type[Kind]]) -> str:
 def _kind(kind: type[Kind], first: dict[Key, str]) -> str:
     """Returns the kind with its keys."""
     text = inspect.getdoc(kind) or ""
-    if kind.since > FIRST_VERSION:
-        text += f" Since version {kind.since}."
     rows = "".join(_rows(kind, first))
     return f"\n### `{name_of(kind)}`\n\n{_wrapped(text)}\n" + (f"\n{rows}" if rows else "")
 

@@ -377,7 +377,7 @@ def live_commands(packed: PackedGuest, folder: Path) -> list[str]:
         f"cd {shlex.quote(str(packed.stage_folder))}",
         *pasted(packed.stage),
         "# the line to the guest's agent, in another one (socat does not come with the rig):",
-        f"socat - TCP-LISTEN:{packed.line_port},bind=127.0.0.1,reuseaddr",
+        f"socat - TCP-LISTEN:{LINE_PORT},bind=127.0.0.1,reuseaddr",
         "# QEMU, with its monitor on this terminal:",
         f"cd {shlex.quote(str(folder))}",
         *pasted(words, before),

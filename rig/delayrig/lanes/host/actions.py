@@ -102,51 +102,47 @@ class Action:
         """Acts after the subject has ended."""
 
 
-class Hogs(Action):
-    """Loops on the subject's CPU, from before its start to its end."""
-
-    def __init__(self, record: Record, count: int, cpu: int) -> None:
-        super().__init__(record)
-        self._cpus = [cpu] * count
-        self._loops: Loops | None = None
-
-    def begin(self) -> None:
-        self._loops = Loops(self._cpus)
-        turns = self._loops.turns_min
-        self.record.note("hogs_running", count=len(self._cpus), turns_min=turns)
-
-    def ended(self) -> None:
-        if self._loops:
-            turns = self._loops.turns_min
-            self.record.note("hogs_stopped", count=len(self._cpus), turns_min=turns)
-            self._loops.end()
-
-
-class Siblings(Action):
-    """Loops on other CPUs, until the subject is accepted."""
+class Load(Action):
+    """Loops on some CPUs, from before the subject's start to its end."""
 
     def __init__(self, record: Record, cpus: Sequence[int]) -> None:
         super().__init__(record)
         self._cpus = cpus
-        self.loops: Loops | None = None
+        self.loops = Loops([])
 
     def begin(self) -> None:
         self.loops = Loops(self._cpus)
+
+    def ended(self) -> None:
+        self.loops.end()
+
+    def note(self, event: str, **facts: object) -> None:
+        turns = self.loops.turns_min
+        self.record.note(event, count=len(self._cpus), turns_min=turns, **facts)
+
+
+class Hogs(Load):
+    """Loops on the subject's CPU."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.note("hogs_running")
+
+    def ended(self) -> None:
+        self.note("hogs_stopped")
+        self.loops.end()
+
+
+class Siblings(Load):
+    """Loops on other CPUs, until the subject is accepted."""
+
+    def begin(self) -> None:
+        super().begin()
         self.note("siblings_running")
 
     def accepted(self, subject: int, printed: Path) -> None:
-        if self.loops:
-            self.loops.end()
+        self.loops.end()
         self.note("siblings_stopped", stdout_bytes=printed.stat().st_size)
-
-    def ended(self) -> None:
-        if self.loops:
-            self.loops.end()
-
-    def note(self, event: str, **facts: object) -> None:
-        loops = self.loops
-        turns = loops.turns_min if loops else 0
-        self.record.note(event, count=len(self._cpus), turns_min=turns, **facts)
 
 
 class ScheduledSiblings(Siblings):
@@ -178,7 +174,6 @@ class ScheduledSiblings(Siblings):
         self.due_ns = origin_ns + self._edges_ns[0]
 
     def act(self, now: int) -> None:
-        assert self.loops is not None
         if self._next % 2 == 0:
             self.loops.resume()
             self.note("siblings_running")
@@ -258,7 +253,7 @@ class RealtimeDenied(Action):
 def actions_of(spec: Spec, record: Record) -> list[Action]:
     actions: list[Action] = []
     if hogs := spec.number_of("hogs"):
-        actions.append(Hogs(record, hogs, spec.cpus[0]))
+        actions.append(Hogs(record, spec.cpus[:1] * hogs))
     if siblings := spec.number_of("siblings"):
         others = spec.cpus[1 : siblings + 1]
         if spec.values_of("siblings_window"):

@@ -96,7 +96,6 @@ def start(
     settings: ChildSettings,
     *,
     output: BinaryIO | int = subprocess.DEVNULL,
-    errors: BinaryIO | int = subprocess.STDOUT,
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Starts a child without input, to be reaped by `os.wait4()`."""
@@ -104,7 +103,7 @@ def start(
         words,
         stdin=subprocess.DEVNULL,
         stdout=output,
-        stderr=errors,
+        stderr=subprocess.STDOUT,
         env=ENVIRONMENT,
         pass_fds=pass_fds,
         preexec_fn=settings.take,

@@ -11,7 +11,6 @@ Source: bwrap(1), 0.8.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from delayrig.base.bubblewrap import (
@@ -36,43 +35,40 @@ ASIDE = "kept"
 """The folder in the sandbox with the files to keep (KEPT in images/confine/main.c)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sandbox:
-    """The files and rights of a subject on this machine. Each path is the same inside."""
-
-    confine: Path
-    """The program `rig-confine`."""
-    readable: Sequence[Path]
-    own: Path
-    """The folder that it may write to, with a limited size; it is removed at the end."""
-    kept: Sequence[Path]
-    """Files in that folder that exist before the subject starts, and are kept after its end."""
-    terminal: Path | None = None
-    """The path of the emulator's terminal, if the subject uses one."""
-    file_bytes_max: int
-    realtime: bool = True
-    """True if it may take real-time priority, provided that the rig may."""
-
-
 def subject_uid() -> int:
     """Returns the id of the user that the subject becomes; 0: it stays the user of the rig."""
     return NOBODY if os.geteuid() == 0 else 0
 
 
-def box_words(box: Sandbox) -> list[str]:
-    """Returns the command line up to the subject's: bubblewrap with its options, `rig-confine`."""
+def box_words(
+    *,
+    confine: Path,
+    readable: Sequence[Path],
+    own: Path,
+    kept: Sequence[Path],
+    terminal: Path | None = None,
+    file_bytes_max: int,
+    realtime: bool = True,
+) -> list[str]:
+    """Returns the command line up to the subject's: bubblewrap with its options, `rig-confine`.
+
+    Each path is the same inside. The subject may write to its folder `own`, whose size is limited,
+    and which is removed at the end. The files `kept` in it exist before the subject starts, and are
+    kept. `terminal` is the emulator's, if the subject uses one. With `realtime` the subject may
+    take real-time priority, provided that the rig may.
+    """
     # If the rig is root, `rig-confine` needs the first two to become another user.
-    kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_NICE"] if box.realtime else [])]
-    words = [*sandbox_words(kept=kept), *system_words()]
-    aside, readable = box.own.parent / ASIDE, (box.confine, *box.readable)
-    words += words_for_folders([*readable, aside / ASIDE])
-    for path in readable:
+    rights = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_NICE"] if realtime else [])]
+    words = [*sandbox_words(kept=rights), *system_words()]
+    aside = own.parent / ASIDE
+    words += words_for_folders([confine, *readable, aside / ASIDE])
+    for path in (confine, *readable):
         words += ["--ro-bind", str(path), str(path)]
-    words += folder_words(box.own, OWN_BYTES_MIN + OWN_FILES * box.file_bytes_max)
-    for path in box.kept:
+    words += folder_words(own, OWN_BYTES_MIN + OWN_FILES * file_bytes_max)
+    for path in kept:
         words += ["--bind", str(path), str(aside / path.name)]
-    if box.terminal is not None:
-        words += ["--dev-bind", PORT, str(box.terminal)]
-    limits = (subject_uid(), PROCESSES_MAX, MEMORY_BYTES_MAX, box.file_bytes_max)
-    files = (box.own, aside, ",".join(path.name for path in box.kept))
-    return [*words, *CLOSED, "--", str(box.confine), REPORT_FD, *map(str, (*limits, *files))]
+    if terminal is not None:
+        words += ["--dev-bind", PORT, str(terminal)]
+    limits = (subject_uid(), PROCESSES_MAX, MEMORY_BYTES_MAX, file_bytes_max)
+    files = (own, aside, ",".join(path.name for path in kept))
+    return [*words, *CLOSED, "--", str(confine), REPORT_FD, *map(str, (*limits, *files))]

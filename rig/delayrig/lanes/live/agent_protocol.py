@@ -109,7 +109,10 @@ class Conversation:
     async def _accompany(self, changing: set[asyncio.Task[None]]) -> None:
         limit_s = self.deadline_ms / 1000 + SPARE_S + self.extra_s
         hearing = asyncio.create_task(self._hear_to_the_end(limit_s))
-        ours = {asyncio.create_task(own) for own in (self._accept(), self._be_alone())} | {hearing}
+        ours = {hearing}
+        if self.emulator is not None:
+            both = (self._accept(self.emulator), self._be_alone(self.emulator))
+            ours |= {asyncio.create_task(one) for one in both}
         tasks = ours | changing
         try:
             async with asyncio.timeout(limit_s):
@@ -124,10 +127,8 @@ class Conversation:
         finally:
             await _cancel(ours)
 
-    async def _accept(self) -> None:
-        if self.emulator is None:
-            return
-        await self.emulator.wait_accepted()
+    async def _accept(self, emulator: LiveEmulator) -> None:
+        await emulator.wait_accepted()
         await self.line.say("accepted")
         self._reached(Origin.ACCEPT)
 
@@ -150,22 +151,17 @@ class Conversation:
                 case other:
                     raise LostGuestError(f"the guest said {other!r}, which was not expected")
 
-    async def _be_alone(self) -> None:
+    async def _be_alone(self, emulator: LiveEmulator) -> None:
         """Waits for the emulator's end. The subject must end within `ALONE_S` after that.
 
         If the subject still runs then, asks the agent to end it if the emulator hung up on it, else
         raises `LostGuestError`.
         """
-        if self.emulator is None:
-            return
-        await self.emulator.process.wait()
+        code = await emulator.process.wait()
         await asyncio.sleep(ALONE_S + self.extra_s)
-        if self.emulator.process.returncode == 0 and self.emulator.gave_up():
-            await self.line.say("alone")
-            return
-        raise LostGuestError(
-            f"the emulator ended with {self.emulator.process.returncode}; its subject did not"
-        )
+        if code != 0 or not emulator.gave_up():
+            raise LostGuestError(f"the emulator ended with {code}; its subject did not")
+        await self.line.say("alone")
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -30,7 +30,6 @@ class LiveGuest:
     image: LiveImage
     paths: Paths
     connect: str | None = None
-    clocksource: str = TSC
     kernel_words: Sequence[str] = ()
 
 
@@ -64,7 +63,7 @@ async def run_program(guest: LiveGuest, errand: Errand) -> Left:
         async with open_net(guest.connect) as net, open_line(net) as line:
             archive = await asyncio.to_thread(pack_spec, spec_text(errand), scratch)
             cores, console = len(guest.core_mips), scratch / "console.log"
-            shape = live_shape(cores, line.port, guest.clocksource, guest.kernel_words)
+            shape = live_shape(cores, line.port, TSC, guest.kernel_words)
             hardware = replace(
                 boot_hardware(shape, guest.image, guest.paths.qemu_preload, console),
                 fw_cfg={CELL_FW_CFG: archive, SUBJECT_FW_CFG: Path(errand.program.archive)},

@@ -64,8 +64,6 @@ class Kind(
     """One line of a stream."""
 
     writers: ClassVar[tuple[Writer, ...]]
-    since: ClassVar[int] = 1
-    """The first version of the stream with this kind."""
 
 
 def name_of(kind: type[Kind]) -> str:

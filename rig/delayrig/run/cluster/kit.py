@@ -16,8 +16,8 @@ from delayrig.base.paths import Paths
 from delayrig.lanes.choice import Lanes
 from delayrig.lanes.header import commit_of
 from delayrig.lanes.lane import Lane
-from delayrig.lanes.supplies import Goods, Supplies, supplies_of
-from delayrig.lanes.virtual_lane import VirtualLane
+from delayrig.lanes.supplies import CpuPool, Goods, Supplies, supplies_of
+from delayrig.lanes.virtual_lane import VirtualLane, make_virtual_lane
 from delayrig.machine.snapshot import qemu_sha256
 from delayrig.model.lane import EXACT_LANE
 from delayrig.model.platform import PLATFORMS, Arch, labelled
@@ -85,16 +85,14 @@ def make_kit(cell_runner: CellRunner, paths: Paths) -> Kit:
     )
 
 
-def open_cell_runner(
-    kit: Kit, paths: Paths, lane: Callable[[Request, Supplies], Lane]
-) -> CellRunner:
+def open_cell_runner(kit: Kit, paths: Paths, pool: CpuPool) -> CellRunner:
     """Returns the run's cell runner on a worker, which has all files by now."""
     goods = _moved(kit.goods, lambda path: str(paths.state / path))
     # Nobody watches a worker, so nobody hears what it prepares.
     supplies = supplies_of(goods, kit.shapes, {}, paths, lambda _: None)
     return CellRunner(
         request=kit.request,
-        lane=lane(kit.request, supplies),
+        lane=make_virtual_lane(kit.request, supplies, paths, pool),
         watched=kit.watched,
         chip_names=kit.chip_names,
     )

@@ -21,11 +21,9 @@ from delayrig.base.errors import RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.base.scratch import ScratchFolder
 from delayrig.base.toml import complete_types
-from delayrig.lanes.supplies import CpuPool, Supplies
-from delayrig.lanes.virtual_lane import VirtualLane
+from delayrig.lanes.supplies import CpuPool
 from delayrig.model.cell import Cell
 from delayrig.model.platform import Arch
-from delayrig.plan.request import Request
 from delayrig.run.artifact_transfer import checked_name, pack_left
 from delayrig.run.cell_runner import CellRunner, keep_result
 from delayrig.run.cluster.kit import Kit, KitFile, brought_along, open_cell_runner
@@ -72,11 +70,6 @@ class RigWorker(WorkerPlugin):
     async def teardown(self, worker: Worker) -> None:  # noqa: ARG002
         """Ends the guests that wait."""
         await self.pool.guests.end()
-
-    def lane(self, request: Request, supplies: Supplies) -> VirtualLane:
-        """Returns a lane whose guests wait in this worker between batches."""
-        vm_pool = self.pool.guests if request.reuses_guests else None
-        return VirtualLane(request=request, supplies=supplies, paths=self.paths, vm_pool=vm_pool)
 
     async def run(self, cell_runner: CellRunner, cell: Cell, cpu: int) -> bytes:
         """Runs a cell, and returns its files. Its folder is removed."""
@@ -127,7 +120,7 @@ def take_file(file: KitFile, content: bytes, dask_worker: Worker) -> None:
 def open_kit(kit: Kit, dask_worker: Worker) -> None:
     """Prepares the worker to run cells of that run."""
     rig = _rig(dask_worker)
-    rig.cell_runners[kit.id] = open_cell_runner(kit, rig.paths, rig.lane)
+    rig.cell_runners[kit.id] = open_cell_runner(kit, rig.paths, rig.pool)
     rig.settled[kit.id].set()
 
 
