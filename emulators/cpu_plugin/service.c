@@ -47,7 +47,7 @@ uint64_t core_settle(struct core *core, uint64_t instructions, uint64_t spin_ns)
 		return quantum;
 	wait_until(now_ns, until_ns, spin_ns);
 	pthread_mutex_lock(&core->lock);
-	vcpu_release(&core->vcpu, monotonic_ns());
+	pacer_release(&core->vcpu.pacer, monotonic_ns());
 	pthread_mutex_unlock(&core->lock);
 	return quantum;
 }

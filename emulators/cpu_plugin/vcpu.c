@@ -152,11 +152,6 @@ uint64_t vcpu_settle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions)
 	return until_ns;
 }
 
-void vcpu_release(struct vcpu *vcpu, uint64_t now_ns)
-{
-	pacer_release(&vcpu->pacer, now_ns);
-}
-
 void vcpu_idle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions)
 {
 	uint64_t cost_ns;

@@ -251,12 +251,9 @@ uint64_t vcpu_quantum(const struct vcpu *vcpu);
 
 /*
  * Accounts for @instructions, run since it last settled. Returns when the vCPU may continue;
- * @now_ns means at once.
+ * @now_ns means at once. After a wait the caller must call pacer_release().
  */
 uint64_t vcpu_settle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);
-
-/* Notes that the wait has ended at @now_ns. */
-void vcpu_release(struct vcpu *vcpu, uint64_t now_ns);
 
 /* Notes that the vCPU becomes idle, after @instructions since it last settled, or busy again. */
 void vcpu_idle(struct vcpu *vcpu, uint64_t now_ns, uint64_t instructions);

@@ -4,11 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-void calls_init(struct calls *calls)
-{
-	memset(calls, 0, sizeof(*calls));
-}
-
 static struct call *find(struct calls *calls, const struct place *place, unsigned int function)
 {
 	for (size_t i = 0; i < calls->count; i++) {
@@ -117,11 +112,6 @@ void stack_push(struct stack *stack, size_t word_bytes, uint64_t site)
 	memmove(&stack->words[1], stack->words, (stack->word_count - 1) * sizeof(stack->words[0]));
 	stack->words[0] = site;
 	stack->sp -= word_bytes;
-}
-
-void stacks_init(struct stacks *stacks)
-{
-	stacks->count = 0;
 }
 
 static uint64_t mixed(uint64_t hash, uint64_t word)

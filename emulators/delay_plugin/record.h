@@ -43,6 +43,7 @@ struct call {
 	bool has_begun;  /* the first instruction is done; until then a page fault may repeat it */
 };
 
+/* All zeros at first. */
 struct calls {
 	size_t count;
 	struct call open[CALLS_OPEN_MAX];
@@ -56,8 +57,6 @@ struct calls_entered {
 	uint64_t number;    /* the number of this call; a repeated first instruction keeps it */
 	uint64_t abandoned; /* the number of an open call that had the same place; 0: none */
 };
-
-void calls_init(struct calls *calls);
 
 /* Adds the site of a call. Returns -ENOSPC, and counts the call as lost, if there is no room. */
 int calls_add_site(struct calls *calls, uint64_t site);
@@ -92,6 +91,7 @@ struct stack {
 	uint64_t words[STACK_WORDS_MAX]; /* from sp up */
 };
 
+/* All zeros at first. */
 struct stacks {
 	size_t count;
 	uint64_t keys[STACKS_MAX];
@@ -99,8 +99,6 @@ struct stacks {
 
 /* Pushes the return address @site, as a call instruction does. */
 void stack_push(struct stack *stack, size_t word_bytes, uint64_t site);
-
-void stacks_init(struct stacks *stacks);
 
 /*
  * Returns the number of the stack, from 1, or 0 if there are too many. Sets @is_new if it was not

@@ -397,8 +397,8 @@ static void start_cell(struct watch *watch)
 
 	if (!text || request_parse(text, &watch->request, &bad) < 0)
 		give_up("cannot read", "the request");
-	calls_init(&watch->calls);
-	stacks_init(&watch->stacks);
+	memset(&watch->calls, 0, sizeof(watch->calls));
+	watch->stacks.count = 0;
 	watch->loaded_count = 0;
 	memset(watch->fresh, 0, sizeof(watch->fresh));
 	if (mapped_file_clear(&watch->mapped_file) < 0)

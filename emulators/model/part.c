@@ -104,7 +104,8 @@ bool region_find_block(const struct part_region *regions, size_t region_count, u
 	return false;
 }
 
-uint32_t part_regions_bytes(const struct part_erase *erase)
+/* Returns how many bytes, from address 0 on, the regions of this erase cover. */
+static uint32_t regions_bytes(const struct part_erase *erase)
 {
 	uint32_t bytes = 0;
 
@@ -128,7 +129,7 @@ static uint32_t small_sectors_bytes(const struct part *part)
 {
 	for (size_t i = 0; part->spi->uniform_flag.mask && i < part->erase_count; i++) {
 		if (part->erases[i].region_count > 0)
-			return part_regions_bytes(&part->erases[i]);
+			return regions_bytes(&part->erases[i]);
 	}
 	return 0;
 }

@@ -120,9 +120,6 @@ bool part_has_erase(const struct part *part, uint8_t opcode);
 bool region_find_block(const struct part_region *regions, size_t region_count, uint32_t address,
 	struct part_block *block);
 
-/* Returns how many bytes, from address 0 on, the regions of this erase cover. */
-uint32_t part_regions_bytes(const struct part_erase *erase);
-
 /* Finds the block of this erase that holds @address. Returns false if there is none. */
 bool part_erase_block(const struct part_erase *erase, uint32_t address, struct part_block *block);
 

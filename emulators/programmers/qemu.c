@@ -51,32 +51,29 @@ struct notifier {
  * a struct of bits that fits into 64 bits.
  */
 #define QEMU_FUNCTIONS(FUNCTION)                                                                   \
-	FUNCTION(MemoryRegion *, get_system_memory, (void))                                        \
-	FUNCTION(void, memory_region_init_io,                                                      \
-		(MemoryRegion *, Object *, const struct region_ops *ops, void *opaque,             \
-			const char *name, uint64_t size_bytes))                                    \
-	FUNCTION(void, memory_region_add_subregion_overlap,                                        \
-		(MemoryRegion *, uint64_t offset, MemoryRegion *part, int priority))               \
-	FUNCTION(void, memory_region_del_subregion, (MemoryRegion *, MemoryRegion *))              \
-	FUNCTION(const char *, memory_region_name, (const MemoryRegion *region))                   \
-	FUNCTION(uint64_t, memory_region_size, (MemoryRegion *))                                   \
-	FUNCTION(void, memory_region_set_enabled, (MemoryRegion *, bool enabled))                  \
-	FUNCTION(unsigned int, memory_region_dispatch_read,                                        \
-		(MemoryRegion *, uint64_t offset, uint64_t *value, unsigned int size,              \
-			uint64_t attributes))                                                      \
-	FUNCTION(unsigned int, memory_region_dispatch_write,                                       \
-		(MemoryRegion *, uint64_t offset, uint64_t value, unsigned int size,               \
-			uint64_t attributes))                                                      \
-	FUNCTION(void, cpu_physical_memory_rw,                                                     \
-		(uint64_t address, void *bytes, uint64_t count, bool is_write))                    \
-	FUNCTION(Object *, object_get_root, (void))                                                \
-	FUNCTION(int, object_child_foreach_recursive,                                              \
-		(Object *, int (*each)(Object *, void *opaque), void *opaque))                     \
-	FUNCTION(const char *, object_get_typename, (const Object *object))                        \
-	FUNCTION(void, qemu_add_machine_init_done_notifier, (struct notifier *))                   \
+	FUNCTION(MemoryRegion *, get_system_memory, void)                                          \
+	FUNCTION(void, memory_region_init_io, MemoryRegion *, Object *,                            \
+		const struct region_ops *ops, void *opaque, const char *name, uint64_t size_bytes) \
+	FUNCTION(void, memory_region_add_subregion_overlap, MemoryRegion *, uint64_t offset,       \
+		MemoryRegion *part, int priority)                                                  \
+	FUNCTION(void, memory_region_del_subregion, MemoryRegion *, MemoryRegion *)                \
+	FUNCTION(const char *, memory_region_name, const MemoryRegion *region)                     \
+	FUNCTION(uint64_t, memory_region_size, MemoryRegion *)                                     \
+	FUNCTION(void, memory_region_set_enabled, MemoryRegion *, bool enabled)                    \
+	FUNCTION(unsigned int, memory_region_dispatch_read, MemoryRegion *, uint64_t offset,       \
+		uint64_t *value, unsigned int size, uint64_t attributes)                           \
+	FUNCTION(unsigned int, memory_region_dispatch_write, MemoryRegion *, uint64_t offset,      \
+		uint64_t value, unsigned int size, uint64_t attributes)                            \
+	FUNCTION(void, cpu_physical_memory_rw, uint64_t address, void *bytes, uint64_t count,      \
+		bool is_write)                                                                     \
+	FUNCTION(Object *, object_get_root, void)                                                  \
+	FUNCTION(int, object_child_foreach_recursive, Object *,                                    \
+		int (*each)(Object *, void *opaque), void *opaque)                                 \
+	FUNCTION(const char *, object_get_typename, const Object *object)                          \
+	FUNCTION(void, qemu_add_machine_init_done_notifier, struct notifier *)                     \
 	FUNCTION(void *, qemu_add_vm_change_state_handler,                                         \
-		(void (*changed)(void *opaque, bool running, int state), void *opaque))            \
-	FUNCTION(int64_t, qemu_clock_get_ns, (int type))
+		void (*changed)(void *opaque, bool running, int state), void *opaque)              \
+	FUNCTION(int64_t, qemu_clock_get_ns, int type)
 
 struct qemu {
 	struct notifier machine_done; /* must be first: QEMU passes it to on_machine_done() */
@@ -90,7 +87,7 @@ struct region {
 	_Alignas(max_align_t) uint8_t room[REGION_ROOM_BYTES];
 };
 
-#define SYMBOL(result_, name_, arguments_) QEMU_SYMBOL(struct qemu, name_),
+#define SYMBOL(result_, name_, ...) QEMU_SYMBOL(struct qemu, name_),
 
 static const struct qemu_symbol functions[] = {QEMU_FUNCTIONS(SYMBOL)};
 

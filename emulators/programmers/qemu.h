@@ -25,7 +25,7 @@ struct qemu_symbol {
 };
 
 /* A function of QEMU: the pointer to it in a struct, and its symbol. */
-#define QEMU_FIELD(result_, name_, arguments_) result_(*name_) arguments_;
+#define QEMU_FIELD(result_, name_, ...) result_ (*(name_))(__VA_ARGS__);
 #define QEMU_SYMBOL(struct_, name_) {#name_, offsetof(struct_, name_)}
 
 /* Sets the pointers of @symbols in @owner. Returns false if QEMU does not export *@missing. */

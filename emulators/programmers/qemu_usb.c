@@ -138,34 +138,29 @@ enum slot {
 
 /* QEMU's functions, by its names. */
 #define USB_FUNCTIONS(FUNCTION)                                                                    \
-	FUNCTION(void *, type_register_static, (const struct type *type))                          \
-	FUNCTION(void *, object_class_by_name, (const char *name))                                 \
-	FUNCTION(void, usb_desc_attach, (USBDevice *))                                             \
-	FUNCTION(void, usb_desc_init, (USBDevice *))                                               \
-	FUNCTION(int, usb_desc_handle_control,                                                     \
-		(USBDevice *, struct packet *, int request, int value, int index, int length,      \
-			uint8_t *data))                                                            \
-	FUNCTION(int, usb_desc_device,                                                             \
-		(const void *id, const struct descriptor_device *device, bool os, uint8_t *out,    \
-			size_t len))                                                               \
-	FUNCTION(int, usb_desc_config,                                                             \
-		(const struct descriptor_configuration *configuration, int flags, uint8_t *out,    \
-			size_t len))                                                               \
-	FUNCTION(void, usb_packet_init, (struct packet *))                                         \
-	FUNCTION(void, usb_packet_setup,                                                           \
-		(struct packet *, int pid, USBEndpoint *endpoint, unsigned int stream,             \
-			uint64_t id, bool short_not_ok, bool interrupt))                           \
-	FUNCTION(void, usb_packet_addbuf, (struct packet *, void *bytes, size_t len))              \
-	FUNCTION(void, usb_packet_cleanup, (struct packet *))                                      \
-	FUNCTION(size_t, usb_packet_size, (struct packet *))                                       \
-	FUNCTION(void, usb_packet_copy, (struct packet *, void *bytes, size_t len))                \
-	FUNCTION(USBEndpoint *, usb_ep_get, (USBDevice *, int pid, int number))                    \
-	FUNCTION(void, usb_wakeup, (USBEndpoint *, unsigned int stream))                           \
-	FUNCTION(void, timer_init_full,                                                            \
-		(void *timer, void *group, int clock, int scale, int attributes,                   \
-			void (*fire)(void *opaque), void *opaque))                                 \
-	FUNCTION(void, timer_mod_ns, (void *timer, int64_t at_ns))                                 \
-	FUNCTION(void, timer_del, (void *timer))
+	FUNCTION(void *, type_register_static, const struct type *type)                            \
+	FUNCTION(void *, object_class_by_name, const char *name)                                   \
+	FUNCTION(void, usb_desc_attach, USBDevice *)                                               \
+	FUNCTION(void, usb_desc_init, USBDevice *)                                                 \
+	FUNCTION(int, usb_desc_handle_control, USBDevice *, struct packet *, int request,          \
+		int value, int index, int length, uint8_t *data)                                   \
+	FUNCTION(int, usb_desc_device, const void *id, const struct descriptor_device *device,     \
+		bool os, uint8_t *out, size_t len)                                                 \
+	FUNCTION(int, usb_desc_config, const struct descriptor_configuration *configuration,       \
+		int flags, uint8_t *out, size_t len)                                               \
+	FUNCTION(void, usb_packet_init, struct packet *)                                           \
+	FUNCTION(void, usb_packet_setup, struct packet *, int pid, USBEndpoint *endpoint,          \
+		unsigned int stream, uint64_t id, bool short_not_ok, bool interrupt)               \
+	FUNCTION(void, usb_packet_addbuf, struct packet *, void *bytes, size_t len)                \
+	FUNCTION(void, usb_packet_cleanup, struct packet *)                                        \
+	FUNCTION(size_t, usb_packet_size, struct packet *)                                         \
+	FUNCTION(void, usb_packet_copy, struct packet *, void *bytes, size_t len)                  \
+	FUNCTION(USBEndpoint *, usb_ep_get, USBDevice *, int pid, int number)                      \
+	FUNCTION(void, usb_wakeup, USBEndpoint *, unsigned int stream)                             \
+	FUNCTION(void, timer_init_full, void *timer, void *group, int clock, int scale,            \
+		int attributes, void (*fire)(void *opaque), void *opaque)                          \
+	FUNCTION(void, timer_mod_ns, void *timer, int64_t at_ns)                                   \
+	FUNCTION(void, timer_del, void *timer)
 
 struct qemu_usb {
 	const struct qemu *qemu;
@@ -194,7 +189,7 @@ struct qemu_usb {
 /* QEMU passes no context pointer to the functions of a device's class. */
 static struct qemu_usb *usb;
 
-#define SYMBOL(result_, name_, arguments_) QEMU_SYMBOL(struct qemu_usb, name_),
+#define SYMBOL(result_, name_, ...) QEMU_SYMBOL(struct qemu_usb, name_),
 
 static const struct qemu_symbol symbols[] = {
 	USB_FUNCTIONS(SYMBOL) QEMU_SYMBOL(struct qemu_usb, vmstate_usb_device)};

@@ -73,31 +73,27 @@ static int synchronise(int fd)
 	return error;
 }
 
-/* Asks for the longest read. The answer 0 means that any length of 24 bits is allowed. */
-static int ask_read_len(struct client *client)
+/* Asks for a number of @len bytes. */
+static int ask(struct client *client, uint8_t query, size_t len, uint32_t *number)
 {
-	const uint8_t request = SERPROG_Q_RDNMAXLEN;
-	uint8_t answer[3];
-	int error = exchange(client->fd, &request, 1, 1, answer, sizeof(answer));
-	uint32_t len;
+	uint8_t answer[3] = {0};
+	int error = exchange(client->fd, &query, 1, 1, answer, len);
+
+	if (!error)
+		*number = (uint32_t)(answer[0] | answer[1] << 8 | answer[2] << 16);
+	return error;
+}
+
+/* If the device answers that its longest read is 0, any length of 24 bits is allowed. */
+static int ask_limits(struct client *client)
+{
+	int error = ask(client, SERPROG_Q_RDNMAXLEN, 3, &client->read_len_max);
 
 	if (error)
 		return error;
-	len = (uint32_t)(answer[0] | answer[1] << 8 | answer[2] << 16);
-	client->read_len_max = len == 0 || len > READ_LEN_WANTED ? READ_LEN_WANTED : len;
-	return 0;
-}
-
-/* Asks how many bytes the device takes before it answers. */
-static int ask_serial_buffer(struct client *client)
-{
-	const uint8_t request = SERPROG_Q_SERBUF;
-	uint8_t answer[2];
-	int error = exchange(client->fd, &request, 1, 1, answer, sizeof(answer));
-
-	if (!error)
-		client->serial_buffer_bytes = (uint32_t)(answer[0] | answer[1] << 8);
-	return error;
+	if (client->read_len_max == 0 || client->read_len_max > READ_LEN_WANTED)
+		client->read_len_max = READ_LEN_WANTED;
+	return ask(client, SERPROG_Q_SERBUF, 2, &client->serial_buffer_bytes);
 }
 
 static int open_link(const struct sockaddr_in *address)
@@ -128,9 +124,7 @@ int client_init(struct client *client, const char *target)
 		return client->fd;
 	error = synchronise(client->fd);
 	if (!error)
-		error = ask_read_len(client);
-	if (!error)
-		error = ask_serial_buffer(client);
+		error = ask_limits(client);
 	if (error)
 		client_deinit(client);
 	return error;

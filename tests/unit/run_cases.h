@@ -16,6 +16,7 @@
 
 static struct CMUnitTest tests[64]; /* cmocka skips those without a name */
 static size_t test_count;
+static char **test_argv; /* the arguments of main(), for a @start */
 
 static inline void add_test(const struct CMUnitTest *test)
 {
@@ -44,8 +45,10 @@ static inline void add_test(const struct CMUnitTest *test)
 #define TEST_ROW(function_, type_, name_, ...)                                                     \
 	ADD_TEST(name_, function_, NULL, NULL, type_, __VA_ARGS__)
 
-int main(void)
+int main(int argc, char *argv[])
 {
+	(void)argc;
+	test_argv = argv;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -50,7 +50,7 @@ static uint64_t busy(struct vcpu *vcpu, uint64_t now_ns, uint64_t until_ns)
 
 		now_ns += speed_cost_ns(HOST_KIPS, instructions);
 		now_ns = vcpu_settle(vcpu, now_ns, instructions);
-		vcpu_release(vcpu, now_ns);
+		pacer_release(&vcpu->pacer, now_ns);
 	}
 	return now_ns;
 }
@@ -96,7 +96,7 @@ TEST(short_bursts_between_idle_times_keep_the_speed)
 	for (int i = 0; i < 100; i++) {
 		if (vcpu_quantum(&vcpu) == 0) {
 			now_ns = vcpu_settle(&vcpu, now_ns, 0);
-			vcpu_release(&vcpu, now_ns);
+			pacer_release(&vcpu.pacer, now_ns);
 		}
 		now_ns += speed_cost_ns(HOST_KIPS, 6000);
 		vcpu_idle(&vcpu, now_ns, 6000);

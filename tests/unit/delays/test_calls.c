@@ -10,7 +10,7 @@
 #define OTHER_SITE UINT64_C(0x401300)
 #define NUMBERS_MAX 8
 
-FIXTURE(calls, calls_init, NOTHING);
+FIXTURE(calls, NOTHING, NOTHING);
 
 static const struct place place = {.space = 0x1000, .thread = 0x7f00, .sp = 0x7ffe0};
 
@@ -160,7 +160,7 @@ TEST_ON(calls, call_whose_site_has_no_room_is_counted)
 #define TEXT_BEGIN 0x1000
 #define TEXT_END 0x9000
 
-FIXTURE(stacks, stacks_init, NOTHING);
+FIXTURE(stacks, NOTHING, NOTHING);
 
 static struct stack stack_of(uint64_t first, uint64_t second, uint64_t third)
 {

@@ -21,6 +21,7 @@ struct bench {
 	uint64_t now_ns;
 	uint8_t reply[512];
 	struct chip_facts facts;
+	size_t which; /* the number of the wait, in test_contracts.c */
 };
 
 static inline void bench_init(struct bench *bench, const char *part, const char *corner_text)

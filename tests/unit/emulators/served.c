@@ -12,31 +12,20 @@
 
 #define READY_FD 3
 
-void *served_program(int argc, char *argv[])
+void served_set_up(struct served *served, char *argv[])
 {
-	if (argc > 1)
-		return argv[1];
-	fprintf(stderr, "usage: %s SERPROG_EMU\n", argv[0]);
-	exit(2);
-}
-
-int served_set_up(void **state)
-{
-	struct served *served = calloc(1, sizeof(*served));
-
-	served->program = *state;
+	*served = (struct served){.program = argv[1], .fd = -1};
+	if (!served->program) {
+		fprintf(stderr, "usage: %s SERPROG_EMU\n", argv[0]);
+		exit(2);
+	}
 	folder_create(&served->folder);
 	folder_file(&served->folder, "events", served->events);
 	folder_file(&served->folder, "image", served->image);
-	served->fd = -1;
-	*state = served;
-	return 0;
 }
 
-int served_tear_down(void **state)
+void served_tear_down(struct served *served)
 {
-	struct served *served = *state;
-
 	if (served->pid > 0) {
 		kill(served->pid, SIGKILL);
 		waitpid(served->pid, NULL, 0); /* from here on it cannot make files */
@@ -44,9 +33,6 @@ int served_tear_down(void **state)
 	if (served->fd >= 0)
 		close(served->fd);
 	folder_destroy(&served->folder);
-	*state = (void *)served->program;
-	free(served);
-	return 0;
 }
 
 static void exec_server(const struct served *served, const char *const *extra)

@@ -23,16 +23,12 @@ struct served {
 	int fd; /* the client's socket, -1 for none */
 };
 
-/* Returns the path of serprog-emu, the first argument; ends the test if there is none. */
-void *served_program(int argc, char *argv[]);
-
-/*
- * Set up and tear down a test whose initial state is that path. served_tear_down() kills a server
- * that still runs, and removes its files.
+/* Makes a folder for a server: argv[1] is the path of serprog-emu. Ends the test if there is none.
  */
-int served_set_up(void **state);
-int served_tear_down(void **state);
-#define WITH_SERVED(test) {#test, test, served_set_up, served_tear_down, program}
+void served_set_up(struct served *served, char *argv[]);
+
+/* Kills a server that still runs, and removes its files. */
+void served_tear_down(struct served *served);
 
 /* Starts the server with @extra, which ends with NULL; returns once a client is connected. */
 void served_start(struct served *served, const char *const *extra);

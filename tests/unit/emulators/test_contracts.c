@@ -14,10 +14,10 @@
 static const char *const corners[] = {"min", "typ", "max", "draw:5", "slow:3"};
 
 /*
- * Brings a new part to the beginning of the wait, the @which-th of its kind, and sets *@allowed_ns
- * to its end. Returns false if the part has no such wait.
+ * Brings a new part to the beginning of the wait, number bench->which of its kind, and sets
+ * *@allowed_ns to its end. Returns false if the part has no such wait.
  */
-typedef bool (*begin_fn)(struct bench *bench, size_t which, uint64_t *allowed_ns);
+typedef bool (*begin_fn)(struct bench *bench, uint64_t *allowed_ns);
 
 /* Sends a command to which the wait applies, at bench->now_ns. */
 typedef void (*follow_fn)(struct bench *bench);
@@ -178,9 +178,10 @@ static void send_cycle_erase(struct bench *bench, const struct part_erase *erase
 	}
 }
 
-static bool begin_erase(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_erase(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part *part = bench->chip.part;
+	const size_t which = bench->which;
 
 	if (which >= part->erase_count)
 		return false;
@@ -202,9 +203,8 @@ static void send_cycle_program(struct bench *bench)
 	bench_write(bench, base_of(bench), 0x5A);
 }
 
-static bool begin_program(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_program(struct bench *bench, uint64_t *allowed_ns)
 {
-	(void)which;
 	if (is_parallel(bench))
 		send_cycle_program(bench);
 	else if (bench->chip.part->dataflash)
@@ -216,20 +216,18 @@ static bool begin_program(struct bench *bench, size_t which, uint64_t *allowed_n
 	return true;
 }
 
-static bool begin_full_page(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_full_page(struct bench *bench, uint64_t *allowed_ns)
 {
 	uint8_t page[512] = {0};
 
-	(void)which;
 	if (!is_nor(bench))
 		return false;
 	bench_program(bench, 0, page, bench->chip.part->page_bytes);
 	return began(bench, CHIP_WORK_PROGRAM, allowed_ns);
 }
 
-static bool begin_aai_word(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_aai_word(struct bench *bench, uint64_t *allowed_ns)
 {
-	(void)which;
 	if (bench->chip.part->family != PART_SPI_AAI)
 		return false;
 	bench_op(bench, 0x06, 0);
@@ -242,22 +240,21 @@ static void follow_by_aai_word(struct bench *bench)
 	bench_send(bench, (const uint8_t[]){0xAD, 3, 4}, 3, 0);
 }
 
-static bool begin_write_status(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_write_status(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
-	(void)which;
 	if (!spi || bench->chip.part->dataflash || spi->write_status.max.ns == 0)
 		return false;
 	bench_write_register(bench, 0x01, (const uint8_t[]){0x00}, 1);
 	return began(bench, CHIP_WORK_WRITE_STATUS, allowed_ns);
 }
 
-static bool begin_page_read(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_page_read(struct bench *bench, uint64_t *allowed_ns)
 {
 	if (!bench->chip.part->dataflash)
 		return false;
-	bench_op_at(bench, which ? 0x60 : 0x53, 0, 0);
+	bench_op_at(bench, bench->which ? 0x60 : 0x53, 0, 0);
 	return began(bench, CHIP_WORK_PAGE_READ, allowed_ns);
 }
 
@@ -269,11 +266,10 @@ static bool end_after(struct bench *bench, struct figure figure, uint64_t *allow
 	return figure.ns > 0;
 }
 
-static bool begin_power_down(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_power_down(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
-	(void)which;
 	if (!spi || spi->deep_power_down.ns == 0)
 		return false;
 	bench_op(bench, 0xB9, 0);
@@ -284,26 +280,24 @@ static bool finish_power_down(struct bench *bench)
 {
 	uint64_t allowed_ns;
 
-	if (!begin_power_down(bench, 0, &allowed_ns))
+	if (!begin_power_down(bench, &allowed_ns))
 		return false;
 	bench->now_ns = allowed_ns;
 	return true;
 }
 
-static bool begin_release(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_release(struct bench *bench, uint64_t *allowed_ns)
 {
-	(void)which;
 	if (!finish_power_down(bench))
 		return false;
 	bench_op(bench, 0xAB, 0);
 	return end_after(bench, bench->chip.part->spi->release_power_down, allowed_ns);
 }
 
-static bool begin_release_with_id(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_release_with_id(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 
-	(void)which;
 	if (!is_nor(bench) || !spi->has_res || !finish_power_down(bench))
 		return false;
 	bench_op_at(bench, 0xAB, 0, 1);
@@ -320,8 +314,9 @@ static void send_reset(struct bench *bench)
 	bench_op(bench, 0x99, 0);
 }
 
-static bool begin_reset(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_reset(struct bench *bench, uint64_t *allowed_ns)
 {
+	const size_t during = bench->which;
 	uint64_t done_ns;
 	struct figure waits[4];
 	const struct part_spi *spi = bench->chip.part->spi;
@@ -332,32 +327,31 @@ static bool begin_reset(struct bench *bench, size_t which, uint64_t *allowed_ns)
 	waits[1] = spi->soft_reset_during_program;
 	waits[2] = spi->soft_reset_during_erase;
 	waits[3] = spi->soft_reset_during_write_status;
-	if (which == 1)
-		begin_program(bench, 0, &done_ns);
-	else if (which == 2)
-		begin_erase(bench, 0, &done_ns);
-	else if (which == 3 && !begin_write_status(bench, 0, &done_ns))
+	bench->which = 0;
+	if (during == 1)
+		begin_program(bench, &done_ns);
+	else if (during == 2)
+		begin_erase(bench, &done_ns);
+	else if (during == 3 && !begin_write_status(bench, &done_ns))
 		return false;
 	send_reset(bench);
-	return end_after(bench, waits[which], allowed_ns);
+	return end_after(bench, waits[during], allowed_ns);
 }
 
-static bool begin_suspend(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_suspend(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 	uint64_t done_ns;
 
-	(void)which;
 	if (!is_nor(bench) || spi->suspend.opcode == 0)
 		return false;
-	begin_erase(bench, 0, &done_ns);
+	begin_erase(bench, &done_ns);
 	bench_op(bench, spi->suspend.opcode, 0);
 	return end_after(bench, spi->suspend_latency, allowed_ns);
 }
 
-static bool begin_select(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_select(struct bench *bench, uint64_t *allowed_ns)
 {
-	(void)which;
 	if (is_parallel(bench))
 		return false;
 	chip_power_cycle(&bench->chip, bench->now_ns);
@@ -365,12 +359,11 @@ static bool begin_select(struct bench *bench, size_t which, uint64_t *allowed_ns
 }
 
 /* Returns false if the wait before a selection is as long: its row then covers this wait too. */
-static bool begin_first_write(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_first_write(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_spi *spi = bench->chip.part->spi;
 	uint64_t select_ns;
 
-	(void)which;
 	if (is_parallel(bench) || spi->power_up_to_write.ns <= spi->power_up_to_select.ns)
 		return false;
 	select_ns = bench->now_ns + spi->power_up_to_select.ns;
@@ -381,11 +374,10 @@ static bool begin_first_write(struct bench *bench, size_t which, uint64_t *allow
 	return true;
 }
 
-static bool begin_id_entry(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_id_entry(struct bench *bench, uint64_t *allowed_ns)
 {
 	const struct part_parallel *parallel = bench->chip.part->parallel;
 
-	(void)which;
 	if (!is_jedec(bench))
 		return false;
 	if (parallel->id_entry[0] == 0x60)
@@ -395,9 +387,9 @@ static bool begin_id_entry(struct bench *bench, size_t which, uint64_t *allowed_
 	return end_after(bench, parallel->id_entry_wait, allowed_ns);
 }
 
-static bool begin_id_exit(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_id_exit(struct bench *bench, uint64_t *allowed_ns)
 {
-	if (!begin_id_entry(bench, which, allowed_ns))
+	if (!begin_id_entry(bench, allowed_ns))
 		return false;
 	bench->now_ns = *allowed_ns;
 	send_jedec(bench, 0xF0);
@@ -406,12 +398,12 @@ static bool begin_id_exit(struct bench *bench, size_t which, uint64_t *allowed_n
 
 /* Windows: the command must come before their end. */
 
-static bool begin_next_byte(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_next_byte(struct bench *bench, uint64_t *allowed_ns)
 {
 	if (bench->chip.part->family != PART_JEDEC_PAGE)
 		return false;
 	send_jedec(bench, 0xA0);
-	if (which)
+	if (bench->which)
 		bench_write(bench, 0, 0x5A);
 	return end_after(bench, bench->chip.part->parallel->load.window, allowed_ns);
 }
@@ -421,9 +413,8 @@ static void follow_by_byte(struct bench *bench)
 	bench_write(bench, 1, 0x5A);
 }
 
-static bool begin_next_sector(struct bench *bench, size_t which, uint64_t *allowed_ns)
+static bool begin_next_sector(struct bench *bench, uint64_t *allowed_ns)
 {
-	(void)which;
 	if (!is_jedec(bench) || bench->chip.part->parallel->erase_window.ns == 0)
 		return false;
 	send_jedec_setup(bench, 0, 0x30);
@@ -469,7 +460,8 @@ static bool check_command(const struct part *part, const struct contract *contra
 
 	bench_init(&bench, part->name, corner);
 	unlock_all(&bench);
-	has = contract->begin(&bench, which, &allowed_ns);
+	bench.which = which;
+	has = contract->begin(&bench, &allowed_ns);
 	if (has) {
 		bench.now_ns = allowed_ns + (uint64_t)late_ns;
 		contract->follow(&bench);

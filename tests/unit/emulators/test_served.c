@@ -25,19 +25,18 @@
 
 struct session {
 	struct dialogue dialogue;
-	void *program;
-	struct served *served; /* NULL before the first */
-	char *events;          /* NULL until a server ended */
+	char **argv;
+	struct served served;
+	bool is_there; /* false before the first server */
+	char *events;  /* NULL until a server ended */
 };
 
 /* Ends the previous server, and removes its files. */
 static void forget(struct session *session)
 {
-	void *state = session->served;
-
-	if (state)
-		served_tear_down(&state);
-	session->served = NULL;
+	if (session->is_there)
+		served_tear_down(&session->served);
+	session->is_there = false;
 	free(session->events);
 	session->events = NULL;
 }
@@ -45,15 +44,14 @@ static void forget(struct session *session)
 static bool run_server(struct session *session)
 {
 	const char *extra[SERVED_ARGS_MAX] = {NULL};
-	void *state = session->program;
 	size_t count = 0;
 
 	forget(session);
-	served_set_up(&state);
-	session->served = state;
+	served_set_up(&session->served, session->argv);
+	session->is_there = true;
 	for (char *word = next_word(); word; word = next_word())
-		extra[count++] = strcmp(word, "IMAGE") == 0 ? session->served->image : word;
-	served_start(session->served, extra);
+		extra[count++] = strcmp(word, "IMAGE") == 0 ? session->served.image : word;
+	served_start(&session->served, extra);
 	return true;
 }
 
@@ -64,7 +62,7 @@ static bool run_spi(struct session *session)
 
 	if (!take_transfer(&transfer) || transfer.len > UINT8_MAX || transfer.reply_len > UINT8_MAX)
 		return false;
-	served_spi(session->served, transfer.bytes, (uint8_t)transfer.len, reply,
+	served_spi(&session->served, transfer.bytes, (uint8_t)transfer.len, reply,
 		(uint8_t)transfer.reply_len);
 	put_bytes(&session->dialogue, reply, transfer.reply_len);
 	return true;
@@ -72,22 +70,22 @@ static bool run_spi(struct session *session)
 
 static bool run_poll(struct session *session)
 {
-	served_wait_until_ready(session->served);
+	served_wait_until_ready(&session->served);
 	return true;
 }
 
 static bool run_connect(struct session *session)
 {
-	served_disconnect(session->served);
-	served_connect(session->served);
+	served_disconnect(&session->served);
+	served_connect(&session->served);
 	return true;
 }
 
 static bool run_end(struct session *session)
 {
-	served_disconnect(session->served);
-	put(&session->dialogue, "%d", served_wait_for_exit(session->served));
-	session->events = file_text(session->served->events);
+	served_disconnect(&session->served);
+	put(&session->dialogue, "%d", served_wait_for_exit(&session->served));
+	session->events = file_text(session->served.events);
 	return true;
 }
 
@@ -108,7 +106,7 @@ static bool run_image(struct session *session)
 
 	if (!take_number(&len))
 		return false;
-	image = file_text(session->served->image);
+	image = file_text(session->served.image);
 	put_bytes(&session->dialogue, (const uint8_t *)image, len);
 	free(image);
 	return true;
@@ -134,7 +132,7 @@ static bool run_request(struct session *session, const char *first)
 
 	if (!transfer_parse(first, &transfer) || transfer.reply_len > sizeof(reply))
 		return false;
-	served_ask(session->served, transfer.bytes, transfer.len, reply, transfer.reply_len);
+	served_ask(&session->served, transfer.bytes, transfer.len, reply, transfer.reply_len);
 	put_bytes(&session->dialogue, reply, transfer.reply_len);
 	return true;
 }
@@ -145,14 +143,14 @@ static bool run_line(void *context, const char *first)
 
 	for (size_t i = 0; i < COUNT(verbs); i++) {
 		if (strcmp(first, verbs[i].name) == 0)
-			return (session->served || i == 0) && verbs[i].run(session);
+			return (session->is_there || i == 0) && verbs[i].run(session);
 	}
-	return session->served && run_request(session, first);
+	return session->is_there && run_request(session, first);
 }
 
 int main(int argc, char *argv[])
 {
-	struct session session = {.program = served_program(argc, argv)};
+	struct session session = {.argv = argv};
 	int ret = dialogue_main(argc - 1, argv + 1, &session.dialogue, run_line, &session);
 
 	forget(&session);

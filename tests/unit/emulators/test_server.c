@@ -11,7 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../run_cases.h"
 #include "served.h"
+
+static void set_up(struct served *served)
+{
+	served_set_up(served, test_argv);
+}
+
+FIXTURE(served, set_up, served_tear_down);
 
 /* Checks how often the events have that text. */
 static void assert_events(const struct served *served, const char *text, size_t count)
@@ -22,11 +30,10 @@ static void assert_events(const struct served *served, const char *text, size_t 
 	free(events);
 }
 
-static void arguments_sent_to_a_server_on_standby_choose_the_chip(void **state)
+TEST_ON(served, arguments_sent_to_a_server_on_standby_choose_the_chip)
 {
 	static const char rest[] = "--chip\0GD25Q16C\0--seed\0"
 				   "7";
-	struct served *served = *state;
 	uint8_t id[3];
 
 	served_start_from_standby(served, rest, sizeof(rest));
@@ -36,7 +43,7 @@ static void arguments_sent_to_a_server_on_standby_choose_the_chip(void **state)
 	served_end(served);
 }
 
-static void bad_or_incomplete_arguments_on_standby_are_refused(void **state)
+TEST_ON(served, bad_or_incomplete_arguments_on_standby_are_refused)
 {
 	static const struct {
 		const char *text;
@@ -51,7 +58,6 @@ static void bad_or_incomplete_arguments_on_standby_are_refused(void **state)
 		{"--corner\0typ", 13, 2},
 		{"--chip\0W25Q128JV", 16, 99}, /* the last argument has no NUL */
 	};
-	struct served *served = *state;
 
 	for (size_t i = 0; i < COUNT(rests); i++) {
 		served_start_from_standby(served, rests[i].text, rests[i].bytes);
@@ -59,10 +65,9 @@ static void bad_or_incomplete_arguments_on_standby_are_refused(void **state)
 	}
 }
 
-static void terminated_server_still_writes_its_events(void **state)
+TEST_ON(served, terminated_server_still_writes_its_events)
 {
 	static const char *const extra[] = {"--clients", "0", "--measure-wake", "3", NULL};
-	struct served *served = *state;
 	uint8_t reply[1];
 
 	served_start(served, extra);
@@ -74,9 +79,8 @@ static void terminated_server_still_writes_its_events(void **state)
 	assert_events(served, "\"serprog_requests\":1,", 1);
 }
 
-static void client_is_not_answered_before_the_barrier_opens(void **state)
+TEST_ON(served, client_is_not_answered_before_the_barrier_opens)
 {
-	struct served *served = *state;
 	char fds[24];
 	const char *extra[] = {"--barrier-fds", fds, NULL};
 	int out[2];
@@ -101,10 +105,9 @@ static void client_is_not_answered_before_the_barrier_opens(void **state)
 	close(in[1]);
 }
 
-static void second_client_is_refused_if_the_option_says_so(void **state)
+TEST_ON(served, second_client_is_refused_if_the_option_says_so)
 {
 	static const char *const extra[] = {"--second-client", "refuse", NULL};
-	struct served *served = *state;
 	uint8_t reply[1];
 	int first;
 
@@ -122,10 +125,9 @@ static void second_client_is_refused_if_the_option_says_so(void **state)
 	assert_events(served, "\"ev\":\"accept\"", 1);
 }
 
-static void second_client_waits_for_the_first_by_default(void **state)
+TEST_ON(served, second_client_waits_for_the_first_by_default)
 {
 	static const char *const extra[] = {"--clients", "2", NULL};
-	struct served *served = *state;
 	uint8_t reply[1];
 	int first;
 
@@ -157,10 +159,9 @@ static void assert_clean_end(struct served *served, int signal_number, const cha
 	served_disconnect(served);
 }
 
-static void signal_in_the_middle_of_a_transfer_ends_it_cleanly(void **state)
+TEST_ON(served, signal_in_the_middle_of_a_transfer_ends_it_cleanly)
 {
 	static const char read_all[] = "\x13\x04\x00\x00\xFF\xFF\xFF\x03\x00\x00\x00";
-	struct served *served = *state;
 	const char *none[] = {"--image-out", served->image, NULL};
 	const char *endless[] = {"--image-out", served->image, "--fault", "stall@2", NULL};
 	const char *late[] = {"--image-out", served->image, "--fault", "delay:60000000@2", NULL};
@@ -196,7 +197,7 @@ static int exit_status_of(const char *program, const char *const *args)
 	return WEXITSTATUS(status);
 }
 
-static void bad_usage_exits_with_2_and_help_with_0(void **state)
+TEST_ON(served, bad_usage_exits_with_2_and_help_with_0)
 {
 	static const char *const bad[][5] = {
 		{NULL},
@@ -222,7 +223,6 @@ static void bad_usage_exits_with_2_and_help_with_0(void **state)
 	};
 	static const char *const help[] = {"--help", NULL};
 	static const char *const list[] = {"--list-chips", NULL};
-	const struct served *served = *state;
 
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(exit_status_of(served->program, bad[i]), 2);
@@ -249,29 +249,26 @@ static ssize_t first_replies_of(
 	return got;
 }
 
-static void replies_to_requests_sent_together_leave_together(void **state)
+TEST_ON(served, replies_to_requests_sent_together_leave_together)
 {
 	static const char *const extra[] = {NULL};
-	struct served *served = *state;
 
 	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 2);
 	served_end(served);
 }
 
 /* Each request takes 0.27 s on the line. */
-static void replies_leave_one_by_one_if_a_request_takes_time(void **state)
+TEST_ON(served, replies_leave_one_by_one_if_a_request_takes_time)
 {
 	static const char *const extra[] = {"--link", "baud=300", NULL};
-	struct served *served = *state;
 
 	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
 	served_end(served);
 }
 
-static void last_reply_before_the_limit_of_records_reaches_the_client(void **state)
+TEST_ON(served, last_reply_before_the_limit_of_records_reaches_the_client)
 {
 	static const char *const extra[] = {"--records-max", "2", NULL};
-	struct served *served = *state;
 	uint8_t reply[2];
 
 	assert_int_equal(first_replies_of(served, extra, WREN WREN, 2 * WREN_BYTES), 1);
@@ -289,15 +286,15 @@ static char *events_of_three_nops(struct served *served, const char *const *extr
 	return file_text(served->events);
 }
 
-static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state)
+TEST_ON(served, same_requests_on_a_scripted_clock_leave_the_same_events)
 {
 	static const char *const extra[] = {"--clock", "scripted:5000", "--seed", "3", "--link",
 		"baud=115200,usb-frame-us=1000", "--fault", "nak@p=0.3", "--fault",
 		"delay:700000@p=0.5", NULL};
 	uint8_t first[3];
 	uint8_t second[3];
-	char *events = events_of_three_nops(*state, extra, first);
-	char *again = events_of_three_nops(*state, extra, second);
+	char *events = events_of_three_nops(served, extra, first);
+	char *again = events_of_three_nops(served, extra, second);
 
 	assert_memory_equal(first, second, 3);
 	assert_string_equal(events, again);
@@ -306,10 +303,9 @@ static void same_requests_on_a_scripted_clock_leave_the_same_events(void **state
 	free(again);
 }
 
-static void request_that_ends_the_link_is_not_answered(void **state)
+TEST_ON(served, request_that_ends_the_link_is_not_answered)
 {
 	static const char *const extra[] = {"--fault", "hang-up@1", NULL};
-	struct served *served = *state;
 	uint8_t reply[1];
 
 	served_start(served, extra);
@@ -318,26 +314,4 @@ static void request_that_ends_the_link_is_not_answered(void **state)
 	assert_int_equal(served_wait_for_exit(served), 0);
 	assert_events(served, "\"ev\":\"serprog\"", 0);
 	assert_events(served, "\"kind\":\"hang-up\"", 1);
-}
-
-int main(int argc, char *argv[])
-{
-	void *program = served_program(argc, argv);
-	const struct CMUnitTest tests[] = {
-		WITH_SERVED(arguments_sent_to_a_server_on_standby_choose_the_chip),
-		WITH_SERVED(bad_or_incomplete_arguments_on_standby_are_refused),
-		WITH_SERVED(terminated_server_still_writes_its_events),
-		WITH_SERVED(client_is_not_answered_before_the_barrier_opens),
-		WITH_SERVED(second_client_is_refused_if_the_option_says_so),
-		WITH_SERVED(second_client_waits_for_the_first_by_default),
-		WITH_SERVED(signal_in_the_middle_of_a_transfer_ends_it_cleanly),
-		WITH_SERVED(bad_usage_exits_with_2_and_help_with_0),
-		WITH_SERVED(replies_to_requests_sent_together_leave_together),
-		WITH_SERVED(replies_leave_one_by_one_if_a_request_takes_time),
-		WITH_SERVED(last_reply_before_the_limit_of_records_reaches_the_client),
-		WITH_SERVED(same_requests_on_a_scripted_clock_leave_the_same_events),
-		WITH_SERVED(request_that_ends_the_link_is_not_answered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
