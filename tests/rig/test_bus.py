@@ -146,12 +146,6 @@ def test_wait_ends_after_empty_and_at_most_a_wake_latency_before_read(
     assert wait.longest_ns == 8000
 
 
-def test_wake_latency_is_unknown_without_the_event_start() -> None:
-    events = erase_polls(empty=OPENED + 1000, read=OPENED + 8000)
-    (wait,) = observe_waits(events, make_profile(ERASE_WAIT), CHIP, is_forwarded=False)
-    assert wait.shortest_ns == 1000
-
-
 def test_every_poll_of_an_operation_ends_a_wait() -> None:
     polls = [spi("0x05", read=1000 * n, sr=BUSY) for n in range(2, 6)]
     ready = spi("0x05", read=9000, sr="0x00")

@@ -8,7 +8,6 @@ import pytest
 from delayrig.base.errors import ExitCode
 from delayrig.decision.decision import Outcome
 from delayrig.decision.gate_judge import decide
-from delayrig.judge.contrast import judge_contrasts
 from delayrig.judge.ending import is_unfinished
 from delayrig.judge.exit_code import exit_code_of_run, not_provided_lines
 from delayrig.lanes.supplies import Need, needs_of
@@ -17,7 +16,6 @@ from delayrig.model.events import Event
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.emulator import Cycle
 from delayrig.model.result import CellResult, ContrastVerdict, NotProvided, Results, Verdict
-from delayrig.plan.schema import Contrast
 from delayrig.present.formats.report import report_of_run
 
 from tests.rig.builders import (
@@ -157,15 +155,6 @@ def test_one_working_canary_and_one_working_control_are_enough(role: Role) -> No
 def test_run_without_measured_cells_is_skipped_even_if_its_canary_works() -> None:
     canary = result(Verdict.TOO_SHORT, Expect.TOO_SHORT, Role.CANARY)
     assert exit_code_of_run([canary, lost(), lost()]) == ExitCode.SKIPPED
-
-
-def test_contrast_with_a_cell_that_was_not_provided_is_left_out() -> None:
-    contrasts = [Contrast(cell="a", subject="x", against="y", reason="", cpu_at_least=2.0)]
-    ours = make_result(make_cell(name="a", subject="x"))
-    theirs = make_result(make_cell(name="a", subject="y"))
-    gone = msgspec.structs.replace(theirs, verdict=Verdict.SKIPPED, not_provided="a kernel")
-    assert len(judge_contrasts(contrasts, [ours, theirs])) == 1
-    assert judge_contrasts(contrasts, [ours, gone]) == []
 
 
 def reads(*addresses: int) -> list[Event]:

@@ -13,7 +13,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, SubjectFacts, Verdict, write_results
 
 from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
-from tests.rig.running import answer_of, refusal_of
+from tests.rig.running import answer_of
 
 TRIXIE = "debian:trixie"
 
@@ -115,10 +115,6 @@ def test_command_prints_the_rows_as_json_with_units_in_keys(kept: Path) -> None:
     assert [row["ratio"] for row in rows] == [1.0, 1.5]
     assert rows[0]["floor_ns"] == SECOND
     assert {"total_ns", "chip_busy_ns", "overshoot_ns", "beside_ns", "region_bytes"} <= set(rows[0])
-
-
-def test_command_without_a_run_names_the_file(tmp_path: Path) -> None:
-    assert "results.json" in refusal_of("times", tmp_path)
 
 
 CORNERS = (Corner.TYP, Corner.MAX)

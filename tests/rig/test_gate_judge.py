@@ -220,13 +220,6 @@ def test_limit_with_a_decimal_fraction_is_exact() -> None:
         assert decision.exit_code == code
 
 
-@pytest.mark.parametrize("verdict", [Verdict.OP_FAILED, Verdict.HUNG])
-def test_job_that_only_the_candidate_fails_is_refused(verdict: Verdict) -> None:
-    decision = decided([timed(BEFORE)], [timed(AFTER, verdict=verdict)])
-    assert (decision.exit_code, decision.outcome) == (1, Outcome.UNSAFE)
-    assert "new: the job " in decision.lines[0]
-
-
 def test_inconclusive_candidate_is_a_doubt_even_if_expected() -> None:
     cell = timed(AFTER, verdict=Verdict.INCONCLUSIVE, expect="op_failed")
     decision = decided([timed(BEFORE)], [cell])

@@ -81,9 +81,10 @@ def test_list_of_no_runs_says_so(url: str) -> None:
     assert "no such run is kept" in done.output
 
 
-def test_wrong_date_is_bad_input_with_a_hint(url: str) -> None:
-    refusal = refusal_of("history", "--history", url, "--since", "yesterday")
-    assert "--since yesterday" in refusal
+@pytest.mark.parametrize("text", ["yesterday", "7x", "999999w", "2026-13-01"])
+def test_wrong_date_is_bad_input_with_a_hint(url: str, text: str) -> None:
+    refusal = refusal_of("history", "--history", url, "--since", text)
+    assert f"--since {text}" in refusal
     assert "give a date" in refusal
 
 
@@ -186,12 +187,6 @@ def test_export_that_cannot_be_written_is_refused(url: str, tmp_path: Path) -> N
 )
 def test_date_time_or_age_is_parsed(text: str, found: str) -> None:
     assert moment(text, NOW, option="--since") == found
-
-
-@pytest.mark.parametrize("text", ["yesterday", "7x", "999999w", "2026-13-01"])
-def test_wrong_date_is_refused_with_the_option(text: str) -> None:
-    with pytest.raises(BadInputError, match=f"--since {text}"):
-        moment(text, NOW, option="--since")
 
 
 def test_default_history_is_in_the_data_folder_of_the_user() -> None:

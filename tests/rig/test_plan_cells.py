@@ -12,14 +12,14 @@ import pytest
 from delayrig.base.errors import BadInputError
 from delayrig.base.paths import find_paths
 from delayrig.base.toml import parse_toml
-from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
-from delayrig.model.corner import Corner
+from delayrig.model.cell import Expect, Programmer, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch
 from delayrig.plan.cells import count_cells, plan_cells, questions_of
 from delayrig.plan.request import choose_cells
 from delayrig.plan.schema import Plan, find_plan, read_plan
 
+from tests.rig.builders import make_cell
 from tests.rig.plan_texts import (
     AT,
     CHIPS,
@@ -43,17 +43,7 @@ TWO_CORES = GROUP.replace("cores = [1]", "cores = [1, 2]")
 
 def test_omitted_keys_have_default_values() -> None:
     (cell, _) = cells_of(HEAD + GROUP)
-    assert cell == Cell(
-        name="g",
-        subject="bundled",
-        icount_shift=2,
-        cores=1,
-        chip="M25P80",
-        corner=Corner.TYP,
-        job=Job.WRITE,
-        programmer=Programmer.SERPROG_IP,
-        seed=1,
-    )
+    assert cell == make_cell(name="g", chip="M25P80")
 
 
 @pytest.mark.parametrize("owner", [SINGLE, GROUP], ids=["cell", "group"])

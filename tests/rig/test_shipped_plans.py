@@ -174,13 +174,6 @@ def test_other_process_gives_the_same_cells_in_the_same_order() -> None:
     assert answers == {msgspec.json.encode(shipped("default"))}
 
 
-@pytest.mark.parametrize("name", ["default", "smoke"])
-def test_subject_and_id_of_a_cell_choose_it_again(name: str) -> None:
-    by_subject = {cell.subject: shipped(name, cell.subject) for cell in shipped(name)}
-    for cell in shipped(name):
-        assert [again for again in by_subject[cell.subject] if again.id == cell.id] == [cell]
-
-
 def test_seed_goes_into_cells_and_changes_nothing_else() -> None:
     plain, seeded = shipped("default"), shipped("default", seed=7)
     assert {cell.seed for cell in seeded} == {7}

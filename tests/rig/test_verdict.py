@@ -347,11 +347,6 @@ def test_siblings_need_not_stop_if_the_subject_never_connected() -> None:
     assert case.verdict() is Verdict.OP_FAILED
 
 
-def test_cell_without_siblings_needs_no_events_of_siblings() -> None:
-    events = without(without(sound_events(), SiblingsRunning), SiblingsStopped)
-    assert Case(events=events).verdict() is Verdict.PASS
-
-
 @pytest.mark.parametrize("grade", ["datasheet", "secondary", "profile"])
 def test_conviction_by_a_firm_figure_is_too_short_also_beside_assumed_ones(grade: str) -> None:
     firm = make_evidence(grade=grade)

@@ -12,7 +12,7 @@ from delayrig.decision.decision_text import decision_lines, fault_lengths, group
 from delayrig.decision.faults import Change, Fault, compare_faults, lengths_cut
 from delayrig.decision.gate_judge import _groups, decide
 from delayrig.decision.known_faults import KnownFault, notes_on, read_known_faults
-from delayrig.decision.performance import PAIRS_MIN, excess_interval
+from delayrig.decision.performance import PAIRS_MIN
 from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.chip import convict_commands, may_hide_an_early_one
@@ -109,15 +109,6 @@ def test_fault_of_a_stripped_build_equals_that_of_one_with_symbols(
         cell(AFTER, site(other, SECOND, 45 * MS)),
     )
     assert changes(before, now) == [Change.AS_BEFORE]
-
-
-@pytest.mark.parametrize(
-    "pairs", [[(1.0, 1.0)] * (PAIRS_MIN - 1), [(0.0, 1.0)] + [(1.0, 1.0)] * PAIRS_MIN]
-)
-def test_excess_is_unknown_for_few_pairs_or_a_baseline_of_zero_time(
-    pairs: list[tuple[float, float]],
-) -> None:
-    assert excess_interval(pairs) is None
 
 
 def test_smallest_number_of_pairs_in_real_time_decides() -> None:

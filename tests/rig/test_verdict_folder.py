@@ -159,11 +159,6 @@ def test_folder_with_an_early_command_is_too_short_without_any_profile(tmp_path:
     assert result.evidence[0].margin_ns == -7
 
 
-def test_folder_without_the_required_synchronisation_is_inconclusive(tmp_path: Path) -> None:
-    result = left_by(tmp_path, *bus_of_write()[2:])
-    assert (result.verdict, result.unjudged) == (Verdict.INCONCLUSIVE, ["serprog-sync"])
-
-
 def test_wrong_byte_in_the_part_or_outside_the_region_is_corrupt(tmp_path: Path) -> None:
     right = workload.final_content(make_cell(), REGION)
     wrong = bytearray(right)

@@ -39,16 +39,13 @@ def observed(kind: str, shortest: int, longest: int) -> ObservedWait:
     )
 
 
-def test_busy_time_is_judged_by_a_command_at_its_very_end() -> None:
-    events = [spi("0x06", read=1, empty=1, margin=0, grade="datasheet")]
-    assert "chip-busy" in classify_waits([], PROFILE, events)[0]
-
-
-@pytest.mark.parametrize(("margin", "judged"), [(4, False), (5, True)])
+@pytest.mark.parametrize(
+    ("empty", "margin", "judged"), [(95, 4, False), (95, 5, True), (100, 0, True)]
+)
 def test_command_that_may_have_come_before_the_part_was_ready_is_unjudged(
-    margin: int, judged: bool
+    empty: int, margin: int, judged: bool
 ) -> None:
-    events = [spi("0x06", read=100, empty=95, margin=margin, grade="datasheet")]
+    events = [spi("0x06", read=100, empty=empty, margin=margin, grade="datasheet")]
     found = classify_waits([], PROFILE, events)
     assert ["chip-busy" in classes for classes in found] == [judged, not judged]
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from delayrig.setup.arguments import read_request
 from delayrig.setup.container import (
     RECIPE,
     STAGE,
@@ -25,7 +24,7 @@ from delayrig.setup.container import (
 )
 from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
-from delayrig.setup.mounts import Mount, plan_mounts
+from delayrig.setup.mounts import plan_mounts
 
 from tests.rig.launching import LAUNCHER
 from tests.rig.running import install_script, run
@@ -203,11 +202,6 @@ def test_copied_sources_are_enough_to_start_the_launcher(tmp_path: Path) -> None
     done = run(tmp_path / "rig" / "rig", "setup", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "--packages" in done.stdout
-
-
-def test_only_setup_has_the_option_packages() -> None:
-    assert read_request(["--yes", "setup", "--packages"]).packages_only
-    assert not read_request(["run", "--packages"]).packages_only
 
 
 @pytest.mark.parametrize(
@@ -398,9 +392,3 @@ def test_given_folders_are_mounted_unless_inside_the_working_folder(home: Path) 
     )
     found = [(mount.place.name, mount.writable) for mount in mounts]
     assert found == [("data", True), ("rig", False), ("tree", False), ("work", True)]
-
-
-def test_mount_has_the_same_path_inside() -> None:
-    option = "type=bind,source=/a/b,target=/a/b"
-    assert Mount(place=Path("/a/b"), writable=True).option() == option
-    assert Mount(place=Path("/a/b"), writable=False).option() == f"{option},readonly"

@@ -195,6 +195,7 @@ def test_setup_for_tests_does_their_steps_after_all_others() -> None:
     assert not read_request(["run", "--tests"]).for_tests
     assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).for_tests
     assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).packages_only
+    assert read_request(["--yes", "setup", "--packages"]).packages_only
     assert read_request(["-v", "setup", "--extra", "cluster"]).extras == ("cluster",)
     assert (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT) == TEST_STEPS
 
@@ -306,6 +307,18 @@ RELEASE = target("bookworm", f"{SOURCES}:1")
             {"URIs": OTHER_MIRROR},
             id="backports on another mirror",
         ),
+        pytest.param(
+            target("bookworm", f"{LIST}:1", uri="cdrom:[Debian 12]/") + RELEASE,
+            {SOURCES: STANZAS},
+            {"URIs": "http://mirror.example.org/debian/"},
+            id="a CD-ROM is never the archive",
+        ),
+        pytest.param(
+            f"http://m.example.org/|bookworm|oldstable||main|{SOURCES}:1|\n",
+            {SOURCES: STANZAS},
+            {"URIs": "http://m.example.org/"},
+            id="oldstable by its codename",
+        ),
         pytest.param(RELEASE, {}, {"Signed-By": KEYRING}, id="no source file"),
         pytest.param(
             RELEASE.replace("$(SIGNED_BY)", "/m.gpg"),
@@ -319,17 +332,6 @@ def test_stanza_of_backports_has_these_fields(
     targets: str, files: dict[str, str], fields: dict[str, str]
 ) -> None:
     assert fields.items() <= backports_of(targets, files).items()
-
-
-def test_cdrom_is_never_the_archive() -> None:
-    cdrom = target("bookworm", f"{LIST}:1", uri="cdrom:[Debian 12]/")
-    targets = cdrom + target("bookworm", f"{SOURCES}:1")
-    assert "cdrom" not in derive_backports(targets, OS_RELEASE, {SOURCES: STANZAS}).text
-
-
-def test_suite_oldstable_is_found_by_its_codename() -> None:
-    row = f"http://m.example.org/|bookworm|oldstable||main|{SOURCES}:1|\n"
-    assert derive_backports(row, OS_RELEASE, {SOURCES: STANZAS}).suite == "bookworm-backports"
 
 
 @pytest.mark.parametrize(
