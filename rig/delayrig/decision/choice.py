@@ -51,9 +51,7 @@ class Before:
     """The result of an earlier run of the cell, and its inputs."""
 
     result: CellResult
-    seed: int
     digests: dict[str, str]
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,9 +195,7 @@ def _from_run(asked: Asked, run: Path, paths: Paths) -> Chosen:
     check_cell(again, chips[again.chip], run)
     options = {"--subject": asked.subject, "--lane": asked.lane, "--seed": asked.seed}
     changes = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
-    before = Before(
-        result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
-    )
+    before = Before(result=result, digests=results.run.image_digests)
     return Chosen(
         cell=again,
         plan=results.run.plan,
