@@ -219,7 +219,7 @@ IMAGES = {"kernel": "k", "subject bundled": "s"}
 
 def before(**changes: object) -> Before:
     digests = {**IMAGES, "subject of another cell": "o"}
-    return Before(result=result_of(**changes), seed=1, digests=digests, source="out/run")
+    return Before(result=result_of(**changes), digests=digests)
 
 
 OTHER_EVENTS = {"events_sha256": "b" * 64}

@@ -73,7 +73,7 @@ def test_search_ends_at_the_first_cell_with_the_symptom_and_counts_the_others() 
         done = cell.name != "c"
         return result(cell, verdict=verdicts[cell.name], ending=Ending.DONE, job_done=done)
 
-    searched = asyncio.run(search(Symptom.CORRUPT, cells, trial, lambda *_: None))
+    searched = asyncio.run(search(cells, BesideOurs(Symptom.CORRUPT, trial), lambda *_: None))
     assert searched.cell == cells[2]
     assert searched.tried == 3
     assert searched.causes == {"no wait was cut short": 1, HARMLESS: 1}
@@ -84,7 +84,7 @@ def test_search_without_a_result_separates_tried_cells_from_those_that_ran() -> 
         return result(cell, verdict=Verdict.SKIPPED if cell.chip == "M25P80" else Verdict.PASS)
 
     cells = [make_cell(chip="M25P80"), make_cell(chip="W25Q16JV")]
-    searched = asyncio.run(search(Symptom.HUNG, cells, trial, lambda *_: None))
+    searched = asyncio.run(search(cells, BesideOurs(Symptom.HUNG, trial), lambda *_: None))
     assert searched == Searched(tried=2, causes=searched.causes, ran=searched.ran)
     assert values_of(searched.ran)["chip"] == ["W25Q16JV"]
     assert pairs_of(searched.ran) < pairs_of(cells)
@@ -199,8 +199,7 @@ def test_search_for_a_slow_cell_runs_ours_only_if_the_job_was_done() -> None:
     parts = ("W29C020", "W25Q16JV", "M25P80")
     cells = [make_cell(chip=chip, subject="path:x") for chip in parts]
     beside = BesideOurs(Symptom.SLOW, trial)
-    work = search(Symptom.SLOW, cells, beside.run, lambda *_: None, beside.own)
-    assert asyncio.run(work).cell == cells[2]
+    assert asyncio.run(search(cells, beside, lambda *_: None)).cell == cells[2]
     assert runs == [
         ("W29C020", "path:x"),
         *((chip, subject) for chip in parts[1:] for subject in ("path:x", BUNDLED)),

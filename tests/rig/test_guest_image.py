@@ -16,7 +16,7 @@ from delayrig.base.errors import LostGuestError, NotProvidedError, RigFaultError
 from delayrig.base.paths import Paths, find_paths
 from delayrig.features import images
 from delayrig.features.repro import guest_entry, watched_lane
-from delayrig.features.repro.debugger import KILL, attached_words, find_gdb, packet, remote_words
+from delayrig.features.repro.debugger import KILL, find_gdb, packet, words_on_subject
 from delayrig.features.repro.look import EXTRA_MS, Look
 from delayrig.features.repro.watched_lane import (
     host_commands,
@@ -203,9 +203,9 @@ ENTRY = guest_entry.Entry(look=Look.SHELL, console="ttyS0", busybox=Path("/b/bus
 
 
 def test_entered_guest_has_the_script_as_subject_and_more_time() -> None:
-    entered = guest_entry.entered_spec(SPEC)
-    assert guest_entry.subject_words_of(SPEC)[0] == "/usr/sbin/flashrom"
-    assert guest_entry.subject_words_of(entered) == ["/rig/busybox", "sh", "/rig/enter"]
+    entered, words = guest_entry.entered_spec(SPEC)
+    assert words[0] == "/usr/sbin/flashrom"
+    assert guest_entry.entered_spec(entered)[1] == ["/rig/busybox", "sh", "/rig/enter"]
     changed = ("subject ", "deadline_ms ")
     kept = [line for line in SPEC.splitlines() if not line.startswith(changed)]
     assert [line for line in entered.splitlines() if not line.startswith(changed)] == kept
@@ -316,13 +316,13 @@ def test_commands_for_the_host_lane_use_one_port() -> None:
 
 
 def test_gdb_sets_breakpoints_after_exec_of_the_subject() -> None:
-    remote = remote_words("gdb", Path("/r"), Path("/s"), [Path("/src")], ["break here"])
-    assert remote[-1] == "break here"
-    assert remote.index("target remote /s") < remote.index("tcatch exec")
-    assert remote_words("gdb", Path("/r"), Path("/s"), [], [])[-1] == "continue"
-    attached = attached_words("gdb", 17, Path("/go"), [Path("/src")], ["break here"])
-    assert attached[-1] == "break here"
-    assert attached.index("tcatch exec") < attached.index("shell touch /go")
+    words = words_on_subject(
+        "gdb", "attach 17", sources=[Path("/src")], stops=["break here"], after=["shell true"]
+    )
+    assert words[-1] == "break here"
+    places = [words.index(word) for word in ("attach 17", "tcatch exec", "shell true", "continue")]
+    assert places == sorted(places)
+    assert words_on_subject("gdb", "attach 17", sources=[], stops=[])[-1] == "continue"
 
 
 def test_plain_gdb_is_for_guests_of_x86_only(

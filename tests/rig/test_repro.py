@@ -124,27 +124,27 @@ def finished_run(folder: Path, *, kept: tuple[Cell, ...] = (PASSED, CONVICTED)) 
 
 
 def test_run_without_a_cell_gives_its_first_conviction(tmp_path: Path) -> None:
-    picked = chosen(run=finished_run(tmp_path))
+    picked = chosen(run_folder=finished_run(tmp_path))
     assert picked.cell == CONVICTED
     assert picked.before is not None
     assert picked.before.result.verdict is Verdict.TOO_SHORT
 
 
 def test_cell_of_a_run_is_read_from_its_folder_and_not_from_the_plan(tmp_path: Path) -> None:
-    picked = chosen(run=finished_run(tmp_path), cell="bundled")
+    picked = chosen(run_folder=finished_run(tmp_path), cell="bundled")
     assert picked.cell == PASSED
     assert (picked.plan, picked.cell.seed) == ("smoke", PASSED.seed)
 
 
 def test_cell_that_no_plan_has_and_no_folder_kept_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="has no cell"):
-        chosen(run=finished_run(tmp_path, kept=()), cell="bundled")
+        chosen(run_folder=finished_run(tmp_path, kept=()), cell="bundled")
 
 
 def test_cell_of_a_run_with_another_subject_has_no_earlier_result(
     tmp_path: Path,
 ) -> None:
-    picked = chosen(run=finished_run(tmp_path), cell="bookworm", subject="bundled")
+    picked = chosen(run_folder=finished_run(tmp_path), cell="bookworm", subject="bundled")
     assert (picked.cell.subject, picked.cell.expect) == ("bundled", Expect.PASS)
     assert picked.before is None
 
@@ -153,18 +153,18 @@ def test_cell_of_a_run_moves_to_the_host_lane_but_to_no_lane_whose_speed_it_lack
     tmp_path: Path,
 ) -> None:
     run = finished_run(tmp_path)
-    picked = chosen(run=run, cell="bundled", lane=LaneName.HOST)
+    picked = chosen(run_folder=run, cell="bundled", lane=LaneName.HOST)
     assert picked.cell.lane is LaneName.HOST
     assert ".host." in picked.cell.id
     with pytest.raises(BadInputError, match="has no speed of the lane live"):
-        chosen(run=run, cell="bundled", lane=LaneName.LIVE)
+        chosen(run_folder=run, cell="bundled", lane=LaneName.LIVE)
     own = msgspec.structs.replace(PASSED, icount_shift=0)
     path = run / PASSED.id / "cell.json"
     for lane, speeds in ((LaneName.HOST, ()), (LaneName.LIVE, (40.0,))):
         kept = msgspec.structs.replace(own, lane=lane, core_mips=speeds)
         path.write_bytes(msgspec.json.encode(kept))
         with pytest.raises(BadInputError, match="has no speed of the lane virtual"):
-            chosen(run=run, cell="bundled", lane=LaneName.VIRTUAL)
+            chosen(run_folder=run, cell="bundled", lane=LaneName.VIRTUAL)
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_cell_of_a_gate_is_found_on_its_side_with_the_program_that_was_saved(
     renamed = msgspec.structs.replace(subject, name=MEASURED.subject)
     described.write_bytes(msgspec.json.encode(renamed))
     gate = gate_folder(tmp_path / "gate")
-    picked = choose(Asked(cell=cell, run=gate, seed=None), find_paths())
+    picked = choose(Asked(cell=cell, run_folder=gate, seed=None), find_paths())
     assert picked.cell.side == side
     assert picked.before is not None
     assert picked.before.result.verdict is verdict
@@ -171,14 +171,16 @@ def test_gate_is_found_in_a_pipelines_folder_and_a_part_of_two_ids_is_refused(
     tmp_path: Path,
 ) -> None:
     gate, out = gate_folder(tmp_path / "gate-out" / "run"), tmp_path / "gate-out"
-    picked = choose(Asked(cell="candidate", run=out, subject="bundled"), find_paths())
+    picked = choose(Asked(cell="candidate", run_folder=out, subject="bundled"), find_paths())
     assert picked.again[:3] == ("repro", "--from", str(out))
     with pytest.raises(BadInputError, match="part of 2 cells"):
-        choose(Asked(cell="group", run=gate), find_paths())
+        choose(Asked(cell="group", run_folder=gate), find_paths())
 
 
 def test_cell_of_a_gate_with_another_subject_has_no_side(tmp_path: Path) -> None:
     gate = gate_folder(tmp_path / "gate")
-    picked = choose(Asked(cell="candidate", run=gate, subject="bundled", seed=7), find_paths())
+    picked = choose(
+        Asked(cell="candidate", run_folder=gate, subject="bundled", seed=7), find_paths()
+    )
     assert (picked.cell.side, picked.cell.subject) == ("", "bundled")
     assert picked.again[-4:] == ("--subject", "bundled", "--seed", "7")

@@ -95,7 +95,7 @@ def bus(lengths_us: list[int]) -> list[Event]:
 def test_wait_is_at_most_its_gap_and_the_usual_service_time_is_no_wait() -> None:
     events = [started(wake=0), *bus([30, 31, 30, 30, 1030, 530])]
     assert service_ns(gaps_of(events)) == 30 * US
-    found = {row.from_us: row for row in bounds_of([watched(*events)])}
+    found = {row.from_us: row for row in bounds_of(watched(*events))}
     assert found[0].count == 4
     assert found[0].above_service_ns == 0
     assert found[1000].at_most_ns == 1030 * US

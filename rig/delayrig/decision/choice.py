@@ -5,7 +5,7 @@ import difflib
 import fnmatch
 import itertools
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,7 +38,7 @@ PIPELINE_RUN = "run"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     cell: str | None
-    run: Path | None = None
+    run_folder: Path | None = None
     plan: str | None = None
     subject: str | None = None
     lane: LaneName | None = None
@@ -51,9 +51,7 @@ class Before:
     """The result of an earlier run of the cell, and its inputs."""
 
     result: CellResult
-    seed: int
     digests: dict[str, str]
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +115,9 @@ def _nearest(wanted: str, ids: Sequence[str]) -> str:
 
 def choose(asked: Asked, paths: Paths) -> Chosen:
     """Returns the requested cell, without starting anything; raises `BadInputError`."""
-    return _from_run(asked, asked.run, paths) if asked.run else _from_plan(asked, paths)
+    return (
+        _from_run(asked, asked.run_folder, paths) if asked.run_folder else _from_plan(asked, paths)
+    )
 
 
 def _from_plan(asked: Asked, paths: Paths) -> Chosen:
@@ -193,9 +193,9 @@ def _from_run(asked: Asked, run: Path, paths: Paths) -> Chosen:
     if not is_saved(again.subject, recipes):
         check_subject(again.subject, recipes, f"{run}: cell {again.id}")
     check_cell(again, chips[again.chip], run)
-    before = Before(
-        result=result, seed=results.run.seed, digests=results.run.image_digests, source=str(run)
-    )
+    options = {"--subject": asked.subject, "--lane": asked.lane, "--seed": asked.seed}
+    changes = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
+    before = Before(result=result, digests=results.run.image_digests)
     return Chosen(
         cell=again,
         plan=results.run.plan,
@@ -203,7 +203,7 @@ def _from_run(asked: Asked, run: Path, paths: Paths) -> Chosen:
         recipes=recipes,
         delay=asked.delay if asked.delay.words else delay_options_of(result.rerun),
         before=before if again == cell else None,
-        again=("repro", "--from", str(given), found, *_words_of_change(asked)),
+        again=("repro", "--from", str(given), found, *changes),
     )
 
 
@@ -213,17 +213,12 @@ def run_below(folder: Path) -> Path:
     return folder if has_run or not (folder / PIPELINE_RUN).is_dir() else folder / PIPELINE_RUN
 
 
-def _words_of_change(asked: Asked) -> list[str]:
-    options = {"--subject": asked.subject, "--lane": asked.lane, "--seed": asked.seed}
-    return [str(word) for pair in options.items() if pair[1] is not None for word in pair]
-
-
 def ids_in_run(run: Path) -> list[str]:
-    return _ids_in(_runs_in(run_below(run)).values())
+    return _ids_in(_runs_in(run_below(run)))
 
 
-def _ids_in(runs: Iterable[Results]) -> list[str]:
-    return list(dict.fromkeys(cell.id for results in runs for cell in results.cells))
+def _ids_in(runs: Mapping[Path, Results]) -> list[str]:
+    return list(dict.fromkeys(cell.id for results in runs.values() for cell in results.cells))
 
 
 def _runs_in(run: Path) -> dict[Path, Results]:
@@ -242,17 +237,14 @@ def find_in_run(run: Path, wanted: str | None) -> tuple[Path, str]:
     runs = _runs_in(run)
     if not wanted and run in runs:
         return run, first_conviction(runs[run], str(run))
-    ids, hint = _ids_in(runs.values()), f"`{run}` lists its cells in {FILE_NAME}"
-    wanted = wanted or _worst_in_gate(run)
-    found = find_id(wanted, ids, where=f"the run in {run}", hint=hint)
+    if not wanted:
+        decided = read_decision(run).cells
+        if not decided:
+            raise BadInputError(f"{run}: the gate has no cells", hint="name another run, or a cell")
+        wanted = decided[0].id
+    hint = f"`{run}` lists its cells in {FILE_NAME}"
+    found = find_id(wanted, _ids_in(runs), where=f"the run in {run}", hint=hint)
     return next(side for side in runs if found in (c.id for c in runs[side].cells)), found
-
-
-def _worst_in_gate(run: Path) -> str:
-    cells = read_decision(run).cells
-    if not cells:
-        raise BadInputError(f"{run}: the gate has no cells", hint="name another run, or a cell")
-    return cells[0].id
 
 
 def _changed(cell: Cell, asked: Asked) -> Cell:

@@ -10,7 +10,7 @@ from delayrig.decision.faults import REFUSING, Change, Fault
 from delayrig.judge.waits import CHIP_BUSY
 from delayrig.model.cell import Role
 from delayrig.model.evidence import Witness
-from delayrig.model.result import CellResult, Verdict
+from delayrig.model.result import CellResult, DelayCount, Verdict
 
 HEADS = {
     Outcome.RIG_FAULT: "No answer, the rig itself failed",
@@ -40,17 +40,16 @@ def _allowed(excess: Excess) -> str:
 
 def decision_lines(decision: Decision) -> list[str]:
     """Returns the answer, then what it rests on. `No, unsafe` names the worst new fault."""
-    seen = [f"Seen: {line}." for line in decision.blind[:1]]
-    unasked = [f"Not judged: {line.rstrip('.!')}." for line in decision.unasked]
-    reached = [f"Changed: {line}." for line in [*decision.reached, *_remedies(decision)]]
+    watching = [cell for cell in decision.cells if cell.role != Role.MEASURE]
+    good = sum(cell.outcome is Outcome.PASS for cell in watching)
     return [
         _answer(decision),
         _changes(decision),
         *_warnings(decision),
-        *seen,
-        _watching(decision),
-        *unasked,
-        *reached,
+        *(f"Seen: {line}." for line in decision.blind[:1]),
+        f"Checks: {good} of {len(watching)} canaries and controls are as they must be.",
+        *(f"Not judged: {line.rstrip('.!')}." for line in decision.unasked),
+        *(f"Changed: {line}." for line in [*decision.reached, *_remedies(decision)]),
         *_costs(decision),
     ]
 
@@ -67,14 +66,12 @@ def _remedies(decision: Decision) -> list[str]:
 
 def _warnings(decision: Decision) -> list[str]:
     """Returns a line on the gravest fault that both sides have, and how many others there are."""
-    groups = [
-        group for group in decision.groups_of(Change.AS_BEFORE, Change.BETTER) if not group.known
-    ]
-    groups.sort(key=lambda group: _is_cut_by_chance(group.fault))
-    others = {0: "", 1: "; 1 other fault is no worse"}.get(
-        len(groups) - 1, f"; {len(groups) - 1} other faults are no worse"
-    )
-    return [f"Warning: {group_words(group)}{others}." for group in groups[:1]]
+    groups = decision.groups_of(Change.AS_BEFORE, Change.BETTER)
+    warned = [group for group in groups if not group.known]
+    warned.sort(key=lambda group: _is_cut_by_chance(group.fault))
+    left = len(warned) - 1
+    others = f"; {counted(left, 'other fault')} {'is' if left == 1 else 'are'} no worse"
+    return [f"Warning: {group_words(each)}{others if left else ''}." for each in warned[:1]]
 
 
 def _answer(decision: Decision) -> str:
@@ -103,11 +100,10 @@ def fault_words(fault: Fault) -> str:
     words = f"{change_words(fault)}: {fault.what}"
     if fault.margin_ns is not None:
         words += f", {rounded(-fault.margin_ns)} too short"
-    asked_ns = fault.asked_ns
     lengths = [
-        f"{in_unit_of(asked_ns, bounds[1])} {when}"
+        f"{in_unit_of(fault.asked_ns, bounds[1])} {when}"
         for bounds, when in ((fault.now_ns, "now"), (fault.before_ns, "before"))
-        if asked_ns is not None and bounds is not None
+        if fault.asked_ns is not None and bounds is not None
     ]
     return f"{words} ({', '.join(lengths)})" if lengths else words
 
@@ -177,30 +173,23 @@ def _compared(decision: Decision) -> str:
     return f"{count} of {counted(len(cells), 'cell')}"
 
 
-def _watching(decision: Decision) -> str:
-    watching = [cell for cell in decision.cells if cell.role != Role.MEASURE]
-    good = sum(cell.outcome is Outcome.PASS for cell in watching)
-    return f"Checks: {good} of {len(watching)} canaries and controls are as they must be."
-
-
 def _costs(decision: Decision) -> list[str]:
     """Returns a line for each figure: the net excess, and the worst cell."""
-    found = [(cell, item) for cell in decision.cells for item in cell.excess]
-    figures = dict.fromkeys(item.figure for _, item in found)
-    lines = [
-        f"Cost in {figure}: {_net(decision, figure)}"
-        f"{_worst([pair for pair in found if pair[1].figure == figure])}."
-        for figure in figures
-    ]
-    return lines or ["Cost: no cell could be compared."]
+    found: dict[str, list[tuple[GateCell, Excess]]] = {}
+    for cell in decision.cells:
+        for item in cell.excess:
+            found.setdefault(item.figure, []).append((cell, item))
+    limits = {item.figure: f", {_allowed(item)} allowed" for item in decision.total}
+    return [
+        f"Cost in {figure}: {_net([item for _, item in pairs], limits.get(figure, ''))}"
+        f"{_worst(pairs)}."
+        for figure, pairs in found.items()
+    ] or ["Cost: no cell could be compared."]
 
 
-def _net(decision: Decision, figure: str) -> str:
-    found = [item for cell in decision.cells for item in cell.excess if item.figure == figure]
+def _net(found: Sequence[Excess], allowed: str) -> str:
     before = sum(item.baseline_ns for item in found)
     more = sum(item.more_ns for item in found)
-    limits = [_allowed(item) for item in decision.total if item.figure == figure]
-    allowed = f", {limits[0]} allowed" if limits else ""
     rounds = "" if all(item.low_pct == item.high_pct for item in found) else ", over all rounds"
     return (
         f"{before / 1e9:.3f} s before, {(before + more) / 1e9:.3f} s now:"
@@ -223,24 +212,23 @@ def _worst(found: list[tuple[GateCell, Excess]]) -> str:
 def blind_spots(cells: Sequence[CellResult]) -> list[str]:
     """Returns the number of judged delays, the smallest visible shortening, and what was unseen."""
     ran = [cell for cell in cells if cell.verdict is not Verdict.SKIPPED]
-    lines = [_delays([cell for cell in ran if cell.delays is not None])]
+    lines = [_delays([(cell, cell.delays) for cell in ran if cell.delays is not None])]
     if missing := [cell for cell in ran if cell.delays is None and cell.judged]:
         lines.append(f"delays: not seen call by call in {counted(len(missing), 'cell')}")
-    return [*lines, *_classes([cell for cell in ran if not _is_whole(cell)])]
+    # If every delay of a cell was judged, its classes of waits add nothing.
+    part = [c for c in ran if c.delays is None or not 0 < c.delays.seen == c.delays.judged]
+    names = {name for cell in part for name in cell.unjudged} - {CHIP_BUSY}
+    return [*lines, *(f"{name}: {_where(name, part)}" for name in sorted(names))]
 
 
-def _is_whole(cell: CellResult) -> bool:
-    """Returns True if every delay of the cell was judged, so its classes of waits add nothing."""
-    return cell.delays is not None and 0 < cell.delays.seen == cell.delays.judged
-
-
-def _delays(watched: Sequence[CellResult]) -> str:
-    counts = [cell.delays for cell in watched if cell.delays is not None]
-    seen, judged = sum(count.seen for count in counts), sum(count.judged for count in counts)
+def _delays(watched: Sequence[tuple[CellResult, DelayCount]]) -> str:
+    seen = sum(count.seen for _, count in watched)
+    judged = sum(count.judged for _, count in watched)
     if not seen:
         return "delays: none was seen call by call"
     part = f"all {seen:,}" if judged == seen else f"{judged:,} of {seen:,}"
-    return f"delays: {part} in {counted(len(watched), 'cell')} judged{_least(watched)}"
+    least = _least([cell for cell, _ in watched])
+    return f"delays: {part} in {counted(len(watched), 'cell')} judged{least}"
 
 
 def _least(cells: Sequence[CellResult]) -> str:
@@ -252,12 +240,6 @@ def _least(cells: Sequence[CellResult]) -> str:
     if low == high:
         return f"; each cell shows a wait {low} too short"
     return f"; the best cell shows a wait {low} too short, the worst {high}"
-
-
-def _classes(cells: Sequence[CellResult]) -> list[str]:
-    """Returns a line on each class that a cell could not judge, except the chip's busy times."""
-    names = {name for cell in cells for name in cell.unjudged} - {CHIP_BUSY}
-    return [f"{name}: {_where(name, cells)}" for name in sorted(names)]
 
 
 def _where(name: str, cells: Sequence[CellResult]) -> str:

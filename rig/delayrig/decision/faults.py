@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from delayrig.base.durations import rounded
 from delayrig.hazards import hazard_of
@@ -87,25 +88,32 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
         is_wait = self.witness == Witness.DELAY and self.asked_ns is not None
         return is_wait and not self.where
 
+    @property
+    def gravity(self) -> tuple[int, bool, int]:
+        """Returns a key that sorts faults, the gravest first."""
+        return self.change.gravity, self.is_of_rig, self.margin_ns or 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """One fault of one cell."""
+    """One fault of one cell, as if it were new."""
 
-    witness: str
+    fault: Fault
     key: tuple[str, ...]
     """Its identity besides the length; `UNKNOWN` for a stripped program's callers."""
-    what: str
     length_ns: int = 0
     lack_ns: int = 0
     error_ns: int = 0
-    count: int = 1
-    where: str = ""
-    rule: str = ""
     is_often: bool = False
     """True if more of its waits are cut short than the cell's hazards can interrupt."""
-    asked_ns: int | None = None
-    seen_ns: tuple[int, int] | None = None
+
+    @property
+    def witness(self) -> str:
+        return self.fault.witness
+
+    def changed(self, change: Change, before_ns: tuple[int, int] | None) -> Fault:
+        """Returns the fault with its change, and its duration in the baseline."""
+        return replace(self.fault, change=change, before_ns=before_ns)
 
 
 def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
@@ -115,17 +123,19 @@ def lengths_cut(cells: Iterable[CellResult]) -> dict[str, range]:
     counts as cut if another one was cut, unless waits of a length between the two were surely
     interrupted and nevertheless waited to their end.
     """
-    short, met = (
-        defaultdict[str, set[int]](set),
-        defaultdict[str, dict[int, float]](lambda: defaultdict(float)),
-    )
+    short = defaultdict[str, set[int]](set)
+    met = defaultdict[str, dict[int, float]](lambda: defaultdict(float))
     for cell in cells:
         for hazard in striking(cell):
             for site in cell.waits:
                 length = length_class_ns(site.requested_ns)
                 if site.short:
                     short[hazard.name].add(length)
-                met[hazard.name][length] += _times_met(hazard, site)
+                met[hazard.name][length] += (
+                    site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
+                    if hazard.phase_ns
+                    else site.count  # A hazard without a period interrupts each wait.
+                )
     return {name: _range_cut(cut, met[name]) for name, cut in short.items()}
 
 
@@ -140,16 +150,6 @@ def _range_cut(cut: set[int], met: Mapping[int, float]) -> range:
         1 + max((ns for ns in whole if ns < min(cut)), default=0),
         min((ns for ns in whole if ns > max(cut)), default=ENDLESS_NS),
     )
-
-
-def _times_met(hazard: Hazard, site: SiteWaits) -> float:
-    """Returns how often a hazard surely interrupted these waits.
-
-    A hazard without a period interrupts each of them.
-    """
-    if not hazard.phase_ns:
-        return site.count
-    return site.count * site.requested_ns / (hazard.phase_ns * PERIODS_TO_MEET)
 
 
 def striking(cell: CellResult) -> list[Hazard]:
@@ -173,20 +173,19 @@ def compare_faults(
     shared = [pair for pair in pairs if pair[1].witness != JOB]
     found = [_changed(one, other, _slack_ns(now, one)) for one, other in shared]
     struck = [cut[each.name] for each in striking(now) if each.name in cut] if before else []
+    was_done = before is not None and (before.job_done or before.verdict is Verdict.PASS)
     found += [
         _new(each, before, struck)
         for each in new
-        if id(each) not in matched and (each.witness != JOB or _was_done(before))
+        if id(each) not in matched and (each.witness != JOB or was_done)
     ]
     found += [
         fault for each in old if id(each) not in matched and (fault := _gone(each, now)) is not None
     ]
-    return sorted(found, key=_gravity)
-
-
-def _gravity(fault: Fault) -> tuple[bool, bool, int, int]:
-    is_refusing = fault.change in REFUSING
-    return not is_refusing, fault.is_of_rig, fault.change.gravity, fault.margin_ns or 0
+    return sorted(
+        found,
+        key=lambda fault: (fault.change not in REFUSING, fault.is_of_rig, *fault.gravity),
+    )
 
 
 def _faults_of(cell: CellResult) -> list[_Found]:
@@ -194,7 +193,7 @@ def _faults_of(cell: CellResult) -> list[_Found]:
     if cell.verdict not in (*UNSAFE, *FAILED):
         return []
     delays = [_of_site(site, cell) for site in cell.waits if site.short]
-    judged = {each.asked_ns for each in delays}
+    judged = {each.fault.asked_ns for each in delays}
     others = [
         _of_evidence(item)
         for item in cell.evidence
@@ -223,13 +222,9 @@ def _may_be_done(cell: CellResult) -> bool:
     return cell.job_done or cell.unfinished or cell.verdict is Verdict.CORRUPT
 
 
-def _was_done(before: CellResult | None) -> bool:
-    """Returns True if the baseline did the job."""
-    return before is not None and (before.job_done or before.verdict is Verdict.PASS)
-
-
 def _plain(witness: str, what: str, where: str) -> _Found:
-    return _Found(witness=witness, key=(what,), what=what, where=where)
+    fault = Fault(change=Change.NEW, witness=witness, what=what, where=where)
+    return _Found(fault=fault, key=(what,))
 
 
 def _is_often(site: SiteWaits, cell: CellResult) -> bool:
@@ -248,56 +243,75 @@ def _is_often(site: SiteWaits, cell: CellResult) -> bool:
 def _of_site(site: SiteWaits, cell: CellResult) -> _Found:
     functions = functions_of(site.callers)
     known = [name for name in functions if name != UNKNOWN]
-    return _Found(
+    length_ns = length_class_ns(site.requested_ns)
+    lack_ns = site.requested_ns - site.least_ns[1]
+    fault = Fault(
+        change=Change.NEW,
         witness=Witness.DELAY,
-        key=functions,
-        length_ns=length_class_ns(site.requested_ns),
-        lack_ns=site.requested_ns - site.least_ns[1],
-        error_ns=site.error_ns,
-        count=site.short,
-        what=f"{rounded(length_class_ns(site.requested_ns))} asked"
-        + (f" in {known[0]}" if known else ""),
+        what=f"{rounded(length_ns)} asked" + (f" in {known[0]}" if known else ""),
         where=" < ".join(site.callers),
-        is_often=_is_often(site, cell),
         asked_ns=site.requested_ns,
-        seen_ns=site.least_ns,
+        now_ns=site.least_ns,
+        margin_ns=-lack_ns if lack_ns else None,
+        count=site.short,
+    )
+    return _Found(
+        fault=fault,
+        key=functions,
+        length_ns=length_ns,
+        lack_ns=lack_ns,
+        error_ns=site.error_ns,
+        is_often=_is_often(site, cell),
     )
 
 
 def _of_evidence(item: Evidence) -> _Found:
     if item.witness is Witness.IMAGE:
         return _plain(DATA, "wrong data in the part", item.what)
-    lack_ns = -(item.margin_ns or 0)
     if item.witness is Witness.BUS:
         key: tuple[str, ...] = (item.what,)
         what = item.what.removesuffix(" was too short")
     else:
         key = (item.rule, item.command)
-        what = f"{item.command or 'a command'} too early for the part (rule {item.rule})"
-    return _Found(
+        early = f"{item.command or 'a command'} too early for the part (rule {item.rule})"
+        what = early if item.rule else item.what
+    fault = Fault(
+        change=Change.NEW,
         witness=item.witness,
-        key=key,
-        length_ns=item.requested_ns or 0,
-        lack_ns=lack_ns,
-        count=item.count,
-        what=what if item.rule or item.witness is Witness.BUS else item.what,
+        what=what,
         where=item.where,
         rule=item.rule,
         asked_ns=item.requested_ns,
-        seen_ns=item.actual_ns,
+        now_ns=item.actual_ns,
+        margin_ns=item.margin_ns or None,
+        count=item.count,
     )
+    length_ns, lack_ns = item.requested_ns or 0, -(item.margin_ns or 0)
+    return _Found(fault=fault, key=key, length_ns=length_ns, lack_ns=lack_ns)
 
 
 def _matched(
     old: Sequence[_Found], new: Sequence[_Found], before: CellResult | None, now: CellResult
 ) -> list[tuple[_Found, _Found]]:
-    """Pairs each fault of the candidate with one of the baseline, the surest pairs first."""
+    """Pairs each fault of the candidate with one of the baseline, the surest pairs first.
+
+    If other functions request the same time, and the old call stack is gone, the wait has moved. If
+    the baseline had the new call stack as well, or the candidate still has the old one, they are
+    two waits.
+    """
+    before_stacks, now_stacks = _stacks(before), _stacks(now)
+
+    def is_moved(one: _Found, other: _Found) -> bool:
+        is_gone = one.key not in now_stacks and other.key not in before_stacks
+        is_wait = one.witness == other.witness == Witness.DELAY
+        return is_wait and is_gone and one.length_ns == other.length_ns
+
     pairs: list[tuple[_Found, _Found]] = []
     free = list(old)
     left = sorted(new, key=lambda each: -each.lack_ns)
-    for is_same in (_is_same, _is_same_place, _is_moved):
+    for is_same in (_is_same, _is_same_place, is_moved):
         for each in list(left):
-            found = [one for one in free if is_same(one, each, before, now)]
+            found = [one for one in free if is_same(one, each)]
             if found:
                 one = max(found, key=lambda one: (one.is_often is each.is_often, one.lack_ns))
                 pairs.append((one, each))
@@ -306,7 +320,7 @@ def _matched(
     return pairs
 
 
-def _is_same(one: _Found, other: _Found, _before: CellResult | None, _now: CellResult) -> bool:
+def _is_same(one: _Found, other: _Found) -> bool:
     """Returns True for the same length and functions.
 
     Unknown functions, as in a stripped program, may be any.
@@ -316,24 +330,10 @@ def _is_same(one: _Found, other: _Found, _before: CellResult | None, _now: CellR
     return same and (is_unknown or one.key == other.key)
 
 
-def _is_same_place(
-    one: _Found, other: _Found, _before: CellResult | None, _now: CellResult
-) -> bool:
+def _is_same_place(one: _Found, other: _Found) -> bool:
     """Returns True if the same functions request another time; False if functions are unknown."""
     known = UNKNOWN not in one.key and UNKNOWN not in other.key and bool(one.key)
     return known and one.witness == other.witness == Witness.DELAY and one.key == other.key
-
-
-def _is_moved(one: _Found, other: _Found, before: CellResult | None, now: CellResult) -> bool:
-    """Returns True if other functions request the same time, and the old call stack is gone.
-
-    If the baseline had the new call stack as well, or the candidate still has the old one, they are
-    two waits.
-    """
-    if one.witness != other.witness or one.witness != Witness.DELAY:
-        return False
-    is_gone = one.key not in _stacks(now) and other.key not in _stacks(before)
-    return is_gone and one.length_ns == other.length_ns
 
 
 def _stacks(cell: CellResult | None) -> set[tuple[str, ...]]:
@@ -355,19 +355,19 @@ def _changed(one: _Found, other: _Found, slack_ns: int) -> Fault:
     slack_ns += one.error_ns + other.error_ns
     change = Change.AS_BEFORE
     lacks_more = other.lack_ns > one.lack_ns + slack_ns
-    lacks_more = lacks_more and not _only_asks_longer(one, other, slack_ns)
+    lacks_more = lacks_more and not _only_asks_longer(one.fault, other.fault, slack_ns)
     if lacks_more or (other.is_often and not one.is_often):
         change = Change.WORSE
     elif other.lack_ns < one.lack_ns - slack_ns:
         change = Change.BETTER
-    return _fault(other, change, before_ns=one.seen_ns)
+    return other.changed(change, one.fault.now_ns)
 
 
-def _only_asks_longer(one: _Found, other: _Found, slack_ns: int) -> bool:
+def _only_asks_longer(one: Fault, other: Fault, slack_ns: int) -> bool:
     """Returns True if more time is missing only because more is requested: it lasts as before."""
-    if not (one.asked_ns and other.asked_ns and one.seen_ns and other.seen_ns):
+    if not (one.asked_ns and other.asked_ns and one.now_ns and other.now_ns):
         return False
-    return other.asked_ns > one.asked_ns and other.seen_ns[0] >= one.seen_ns[0] - slack_ns
+    return other.asked_ns > one.asked_ns and other.now_ns[0] >= one.now_ns[0] - slack_ns
 
 
 def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fault:
@@ -376,42 +376,26 @@ def _new(each: _Found, before: CellResult | None, struck: Sequence[range]) -> Fa
     It is not new if a hazard cut waits of its length in the baseline as well: `struck` has these
     lengths.
     """
-    good = [
+    good = (
         site.least_ns
         for site in (before.waits if before else [])
         if functions_of(site.callers) == each.key
         and length_class_ns(site.requested_ns) == each.length_ns
         and UNKNOWN not in each.key
-    ]
+    )
     by_chance = each.witness == Witness.DELAY and any(each.length_ns in cut for cut in struck)
     by_chance = by_chance and not each.is_often
-    change = Change.AS_BEFORE if by_chance else Change.NEW
-    return _fault(each, change, before_ns=next(iter(good), None))
+    return each.changed(Change.AS_BEFORE if by_chance else Change.NEW, next(good, None))
 
 
 def _gone(each: _Found, now: CellResult) -> Fault | None:
     """Returns the fault as mended; None if the candidate was not judged."""
     if now.verdict not in (Verdict.PASS, Verdict.TOO_SHORT):
         return None
-    good = [
+    good = (
         site.least_ns
         for site in now.waits
         if length_class_ns(site.requested_ns) == each.length_ns and not site.short
-    ]
-    fault = _fault(each, Change.MENDED, before_ns=each.seen_ns)
-    return msgspec.structs.replace(fault, now_ns=next(iter(good), None), margin_ns=None)
-
-
-def _fault(each: _Found, change: Change, *, before_ns: tuple[int, int] | None) -> Fault:
-    return Fault(
-        change=change,
-        witness=each.witness,
-        what=each.what,
-        where=each.where,
-        rule=each.rule,
-        asked_ns=each.asked_ns,
-        before_ns=before_ns,
-        now_ns=each.seen_ns,
-        margin_ns=-each.lack_ns if each.lack_ns else None,
-        count=each.count,
     )
+    fault = each.changed(Change.MENDED, each.fault.now_ns)
+    return replace(fault, now_ns=next(good, None), margin_ns=None)

@@ -5,7 +5,7 @@ Safety comes first, then performance, then doubt. A gate judges a change: what t
 wrong as well is only a warning. What a plan expects of a cell is ignored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain
@@ -96,10 +96,8 @@ def decide(
     beside = _beside(candidate)
     exact = sum(cells[0].lane == EXACT_LANE for cells in ours.values())
     judge = _Judge(
-        limits=terms.limits,
+        terms=terms,
         comparable=not unlike,
-        stored=bool(terms.stored),
-        absolute=terms.absolute,
         beside=beside,
         unheard=_unheard_lanes(watching.values(), beside),
         cut=lengths_cut(chain(*theirs.values())),
@@ -115,7 +113,7 @@ def decide(
     cells += [_watching(rounds, unwatched, judge.beside) for rounds in watching.values()]
     cells.sort(key=_gravity)
     doubts = [*unlike, *_unwatched(rounds[0] for rounds in watching.values())]
-    doubts += [*(one.words for one in unasked if one.is_doubt), *terms.unreached]
+    doubts += [*(line for line, is_doubt in unasked.items() if is_doubt), *terms.unreached]
     groups = mark_known(_groups(cells), terms.known, terms.today)
     total = total_excesses(cells, terms.limits)
     outcome = _gravest(cells, doubts, total)
@@ -133,7 +131,7 @@ def decide(
         total=total,
         cells=cells,
         groups=groups,
-        unasked=[*_not_judged(cells, judge.unheard), *(one.words for one in unasked)],
+        unasked=[*_not_judged(cells, judge.unheard), *unasked],
         reached=[*terms.unreached, *terms.reached],
     )
     lines = [
@@ -157,12 +155,7 @@ def _groups(cells: Sequence[GateCell]) -> list[FaultGroup]:
             place = f"{cell.id} {fault.rule}" if is_of_cell else fault.what
             key = fault.change, fault.witness, place
             found.setdefault(key, []).append((cell, fault))
-    return sorted(map(_group, found.values()), key=_gravity_of_group)
-
-
-def _gravity_of_group(group: FaultGroup) -> tuple[int, bool, int]:
-    fault = group.fault
-    return fault.change.gravity, fault.is_of_rig, fault.margin_ns or 0
+    return sorted(map(_group, found.values()), key=lambda group: group.fault.gravity)
 
 
 def _group(same: Sequence[tuple[GateCell, Fault]]) -> FaultGroup:
@@ -214,22 +207,22 @@ def unanswered(candidate: Sequence[Results]) -> set[str]:
     return {name for name, rounds in watching.items() if all(map(is_unheard, rounds))}
 
 
-def _watching_by_id(runs: Sequence[Results]) -> Places:
-    return _grouped((cell.id, cell) for cell in _of_all(runs) if Role(cell.role) in WATCHING)
+def _watching_by_id(runs: Iterable[Results]) -> Places:
+    return _grouped(lambda cell: cell.id, [each for run in runs for each in run.watching])
 
 
-def _by_place(runs: Sequence[Results]) -> Places:
-    return _grouped((cell.place, cell) for cell in _of_all(runs) if cell.role == Role.MEASURE)
+def _by_place(runs: Iterable[Results]) -> Places:
+    return _grouped(lambda cell: cell.place, [each for run in runs for each in run.measured])
 
 
 def _of_all(runs: Iterable[Results]) -> list[CellResult]:
     return [cell for run in runs for cell in run.cells]
 
 
-def _grouped(cells: Iterable[tuple[str, CellResult]]) -> Places:
+def _grouped(name: Callable[[CellResult], str], cells: Iterable[CellResult]) -> Places:
     found: Places = {}
-    for name, cell in cells:
-        found.setdefault(name, []).append(cell)
+    for cell in cells:
+        found.setdefault(name(cell), []).append(cell)
     return found
 
 
@@ -249,15 +242,8 @@ def _side(places: Places, stored: str, label: str) -> Side:
     cells = [*chain(*places.values())]
     known = [cell for cell in cells if cell.subject.sha256 and not cell.subject.library]
     subject = next((cell.subject for cell in known or cells), None)
-    if subject is None:
-        return Side(name="", stored=stored, label=label)
-    return Side(
-        name=subject.name,
-        version=subject.version,
-        sha256=subject.sha256,
-        stored=stored,
-        label=label,
-    )
+    facts = {key: getattr(subject, key, "") for key in ("name", "version", "sha256")}
+    return Side(**facts, stored=stored, label=label)
 
 
 def _unlike(baseline: RunHeader, candidate: RunHeader) -> list[str]:
@@ -374,12 +360,9 @@ def _gate_cell(
 class _Judge:
     """A judge of single places; its fields are the same for all places of a gate."""
 
-    limits: Limits
+    terms: Terms
     comparable: bool
     """True if times of baseline and candidate can be compared."""
-    stored: bool
-    """True if the baseline is a stored run."""
-    absolute: bool
     beside: frozenset[str]
     """The lanes in real time whose cells are judged for safety alone."""
     unheard: Mapping[str, str]
@@ -399,7 +382,7 @@ class _Judge:
         if worst.lane in self.unheard:
             why = f"not judged: {self.unheard[worst.lane]}"
             return _gate_cell(worst, Outcome.UNSEEN, why, before=before)
-        faults = compare_faults(None if self.absolute else before, worst, self.cut)
+        faults = compare_faults(None if self.terms.absolute else before, worst, self.cut)
         refusing = [fault for fault in faults if fault.change in REFUSING]
         if refusing:
             why = fault_words(refusing[0])
@@ -413,10 +396,14 @@ class _Judge:
 
     def _unanswered(self, cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
         """Returns the outcome of a cell without an answer, and why; in most cases it is a doubt."""
+        if cell.verdict is Verdict.SKIPPED:
+            # The program may lack the function or driver that the cell needs.
+            is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
+            if is_not_there or (before and before.verdict is Verdict.SKIPPED):
+                return Outcome.UNSEEN, cell.reason
+            return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"
         still = "; it was still at work" if cell.unfinished else ""
         why = f"{cell.verdict}: {cell.reason}{still}"
-        if cell.verdict is Verdict.SKIPPED:
-            return _skipped(cell, before)
         if cell.verdict is Verdict.INCONCLUSIVE and cell.lane in self.beside:
             return Outcome.UNSEEN, why
         if before is not None and _is_no_change(cell, before):
@@ -452,7 +439,7 @@ class _Judge:
         ]
         if unclaimed := self._unclaimed(len(pairs), cell):
             return passed(unclaimed, Outcome.DOUBT)
-        found = excesses(pairs, self.limits, intervals=self.intervals, floor_ns=self.floor_ns)
+        found = excesses(pairs, self.terms.limits, intervals=self.intervals, floor_ns=self.floor_ns)
         outcomes = [Outcome.PASS, *(item.outcome for item in found)]
         outcome = min(outcomes, key=lambda outcome: outcome.gravity)
         shown = [item for item in found if item.outcome is outcome]
@@ -473,7 +460,7 @@ class _Judge:
         """Returns why nothing can be claimed about time; empty if something can."""
         if cell.lane == EXACT_LANE:
             return "" if rounds else "it was still at work, so its time is unknown"
-        if self.stored:
+        if self.terms.stored:
             return "a stored baseline ran earlier: in real time both must run side by side"
         return f"{rounds} rounds of real time show nothing" if rounds < PAIRS_MIN else ""
 
@@ -534,43 +521,20 @@ ORDER = (
 )
 
 
-def _skipped(cell: CellResult, before: CellResult | None) -> tuple[Outcome, str]:
-    """Returns the outcome of a skipped cell.
+def unasked_questions(cells: Iterable[GateCell], questions: Mapping[str, str]) -> dict[str, bool]:
+    """Returns a line for each question that no cell of its own answered, in the plan's order.
 
-    It is a doubt, unless the baseline was skipped too, or the program lacks the function or driver
-    that the cell needs.
+    The value is True if that prevents a Yes. A job that neither flashrom can do does not.
     """
-    is_not_there = cell.reason == NOTHING_TO_ASK or cell.reason.startswith(BUILT_WITHOUT)
-    if is_not_there or (before and before.verdict is Verdict.SKIPPED):
-        return Outcome.UNSEEN, cell.reason
-    return Outcome.DOUBT, f"skipped, which the baseline was not: {cell.reason}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unasked:
-    """A question to which no cell has an answer."""
-
-    words: str
-    is_doubt: bool
-    """True if it prevents a Yes. A job that neither flashrom can do does not."""
-
-
-def unasked_questions(cells: Sequence[GateCell], questions: Mapping[str, str]) -> list[Unasked]:
-    """Returns the questions that no cell of theirs answered, in the order of the plan."""
     by_question: dict[str, list[GateCell]] = {}
     for cell in cells:
         if question := questions.get(place_of(cell.id)):
             by_question.setdefault(question, []).append(cell)
-    return [
-        _unasked(question, asked)
+    return {
+        f"not answered: {question}: {asked[0].why}": not all(map(_is_undriven, asked))
         for question, asked in by_question.items()
         if not any(cell.outcome in ANSWERED for cell in asked)
-    ]
-
-
-def _unasked(question: str, cells: Sequence[GateCell]) -> Unasked:
-    undriven = all(map(_is_undriven, cells))
-    return Unasked(words=f"not answered: {question}: {cells[0].why}", is_doubt=not undriven)
+    }
 
 
 def _is_undriven(cell: GateCell) -> bool:

@@ -63,16 +63,28 @@ def compared_run(path: Path) -> ComparedRun:
 
 def compare_exactly(first: ComparedRun, second: ComparedRun) -> Comparison:
     """Compares every virtual cell of both runs, by results.json and by the events on disk."""
-    runs = first.results, second.results
+    ours, theirs = (
+        {
+            cell.id: cell
+            for cell in run.results.cells
+            if cell.lane == EXACT_LANE and cell.verdict is not Verdict.SKIPPED
+        }
+        for run in (first, second)
+    )
     unequal = _unequal_inputs(first.results.run, second.results.run)
-    pairs, unpaired = _pair(*runs)
-    doubts = [*unequal, *_incomplete(first), *_incomplete(second), *unpaired]
+    doubts = [*unequal, *_incomplete(first), *_incomplete(second)]
+    doubts += [f"{id_}: in one run only" for id_ in sorted(ours.keys() ^ theirs.keys())]
     differences: list[str] = []
-    for ours, theirs in pairs:
-        doubts += _doubts_of_events(first, ours) + _doubts_of_events(second, theirs)
-        differences += _differences(ours, theirs)
-        if ours.events_sha256 != theirs.events_sha256:
-            differences += _where_events_part(first, second, ours.id)
+    pairs = [(cell, theirs[id_]) for id_, cell in ours.items() if id_ in theirs]
+    for one, other in pairs:
+        doubts += _doubts_of_events(first, one) + _doubts_of_events(second, other)
+        differences += [
+            f"{one.id}: {field} is {getattr(one, field)} and {getattr(other, field)}"
+            for field in FIELDS
+            if getattr(one, field) != getattr(other, field)
+        ]
+        if one.events_sha256 != other.events_sha256:
+            differences += _where_events_part(first, second, one.id)
     if not pairs:
         doubts.append("no virtual cell is in both runs")
     return Comparison(
@@ -99,19 +111,6 @@ def _incomplete(run: ComparedRun) -> list[str]:
     if run.results.run.interrupted or len(done) < planned:
         return [f"{run.name}: {len(done)} of {planned} planned cells were run"]
     return []
-
-
-def _pair(first: Results, second: Results) -> tuple[list[tuple[CellResult, CellResult]], list[str]]:
-    ours, theirs = (
-        {cell.id: cell for cell in run.cells if _is_exact(cell)} for run in (first, second)
-    )
-    pairs = [(ours[id_], theirs[id_]) for id_ in ours if id_ in theirs]
-    unpaired = [f"{id_}: in one run only" for id_ in sorted(ours.keys() ^ theirs.keys())]
-    return pairs, unpaired
-
-
-def _is_exact(cell: CellResult) -> bool:
-    return cell.lane == EXACT_LANE and cell.verdict is not Verdict.SKIPPED
 
 
 def _doubts_of_events(run: ComparedRun, cell: CellResult) -> list[str]:
@@ -148,14 +147,6 @@ def first_difference(ours: bytes, theirs: bytes) -> str:
                 f" and {their.decode(errors='replace')}"
             )
     return ""
-
-
-def _differences(ours: CellResult, theirs: CellResult) -> list[str]:
-    return [
-        f"{ours.id}: {field} is {getattr(ours, field)} and {getattr(theirs, field)}"
-        for field in FIELDS
-        if getattr(ours, field) != getattr(theirs, field)
-    ]
 
 
 class CellPair(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,14 +194,6 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
         return ExitCode.INCONCLUSIVE if doubt or not self.pairs else ExitCode.PASS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """The sums in ns over the cells that may be compared."""
-
-    total: tuple[int, int]
-    cpu: tuple[int, int]
-
-
 def compare_times(first: Results, second: Results) -> Beside:
     """Compares the cells in the order of the first run.
 
@@ -234,13 +217,6 @@ def _with_places(results: Results) -> Results:
     placed = [msgspec.structs.replace(cell, id=cell.place) for cell in results.measured]
     is_double = len({cell.id for cell in placed}) < len(placed)
     return results if is_double else msgspec.structs.replace(results, cells=placed)
-
-
-def sums_of(pairs: Sequence[CellPair]) -> Sums:
-    return Sums(
-        total=(sum(pair.total_ns[0] for pair in pairs), sum(pair.total_ns[1] for pair in pairs)),
-        cpu=(sum(pair.cpu_ns[0] for pair in pairs), sum(pair.cpu_ns[1] for pair in pairs)),
-    )
 
 
 def _cell_pair(ours: CellResult, theirs: CellResult, first: Results, second: Results) -> CellPair:
@@ -268,21 +244,16 @@ def inputs_for(
     """Returns what `inputs_of()` returns for a cell of the run with these parameters."""
     suffix = "" if arch == "x86_64" else f" {arch}"
     names = ["turns", *(f"{part}{suffix}" for part in PARTS), *_kernels(hazards, run)]
-    names += _parts_of_device(programmer, arch)
+    for device in (device for name, device in DEVICES.items() if name == programmer):
+        names += [labelled("device initrd", Arch(arch)), "chip plugin"]
+        if kernel := device.kernel_of(Arch(arch)):
+            names.append(f"{KERNEL}{kernel}")
     found = {name: run.image_digests[name] for name in names if name in run.image_digests}
     if lane != EXACT_LANE:
         found["machine"] = machine_of(run)
     of_lane = {name: run.image_digests.get(f"{lane} {name}") for name in names}
     found |= {name: digest for name, digest in of_lane.items() if digest}
     return {"seed": str(run.seed), **found}
-
-
-def _parts_of_device(programmer: str, arch: str) -> list[str]:
-    """Returns the parts of guests that have the programmer as a device; none for other guests."""
-    found = [device for name, device in DEVICES.items() if name == programmer]
-    kernels = [device.kernel_of(Arch(arch)) for device in found]
-    parts = [labelled("device initrd", Arch(arch)), "chip plugin"] if found else []
-    return parts + [f"{KERNEL}{kernel}" for kernel in kernels if kernel]
 
 
 def machine_of(run: RunHeader) -> str:

@@ -12,7 +12,7 @@ from delayrig.base.text import again, counted
 from delayrig.decision.decision import Decision, FaultGroup, GateCell, Outcome
 from delayrig.decision.decision_text import change_words, fault_lengths
 from delayrig.decision.faults import REFUSING
-from delayrig.decision.two_runs import Beside, CellPair, sums_of
+from delayrig.decision.two_runs import Beside, CellPair
 from delayrig.model.lane import EXACT_LANE
 from delayrig.present.console import FittedTable, plain_table, say, seconds
 from delayrig.present.notable import CHANGES, OUTCOMES, STYLES
@@ -64,12 +64,11 @@ def _print_sums(pairs: list[CellPair], console: Console) -> None:
     if not pairs:
         console.print("[bold]No cell could be compared.[/]")
         return
-    sums = sums_of(pairs)
-    words = [
-        f"{name} {before / 1e9:.3f} s and {after / 1e9:.3f} s"
-        + (f" ({100 * (after - before) / before:+.2f} %)" if before else "")
-        for name, (before, after) in (("time", sums.total), ("CPU time", sums.cpu))
-    ]
+    words = []
+    for name, key in (("time", "total_ns"), ("CPU time", "cpu_ns")):
+        before, after = (sum(getattr(pair, key)[side] for pair in pairs) for side in (0, 1))
+        change = f" ({100 * (after - before) / before:+.2f} %)" if before else ""
+        words.append(f"{name} {before / 1e9:.3f} s and {after / 1e9:.3f} s{change}")
     console.print(
         f"[bold]{counted(len(pairs), 'cell')} compared: {'; '.join(words)}.[/]", soft_wrap=True
     )

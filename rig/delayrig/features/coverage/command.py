@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import find_paths
 from delayrig.cli.command import RigCommand, say_making
 from delayrig.cli.verbosity import make_console, print_json, tables_or_json
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
@@ -27,7 +27,15 @@ def coverage(folder: Path) -> None:
     changed waits are named. Exits 0 whatever was reached.
     """
     paths = find_paths()
-    answer = _of_gate(folder, paths) if (folder / GATE_FILE).is_file() else _of_run(folder, paths)
+    if (folder / GATE_FILE).is_file():
+        stored = read_decision(folder).baseline.stored
+        before = baseline_rounds(folder, stored)
+        programs = runs.programs_left(before[0], paths, say_making) if stored else []
+        after = rounds_of(folder, CANDIDATE)
+        answer = runs.find_gate_coverage(before, after, paths, programs)
+    else:
+        programs = runs.provide_programs(folder, paths, say_making)
+        answer = runs.RunCoverage(coverages=runs.find_coverage([folder], paths, programs))
     if not answer.coverages:
         raise BadInputError(
             f"{folder}: no cell has call chains with addresses",
@@ -35,15 +43,3 @@ def coverage(folder: Path) -> None:
         )
     print_json(answer)
     print_coverage(answer.coverages, answer.changed, make_console())
-
-
-def _of_gate(folder: Path, paths: Paths) -> runs.RunCoverage:
-    stored = read_decision(folder).baseline.stored
-    before = baseline_rounds(folder, stored)
-    programs = runs.programs_left(before[0], paths, say_making) if stored else []
-    return runs.find_gate_coverage(before, rounds_of(folder, CANDIDATE), paths, programs)
-
-
-def _of_run(folder: Path, paths: Paths) -> runs.RunCoverage:
-    programs = runs.provide_programs(folder, paths, say_making)
-    return runs.RunCoverage(coverages=runs.find_coverage([folder], paths, programs))

@@ -18,7 +18,6 @@ from delayrig.decision.request import BASELINE, CANDIDATE
 from delayrig.features.coverage.changed import (
     Changed,
     Placed,
-    Touched,
     changed_functions,
     touched_sites,
 )
@@ -220,9 +219,10 @@ def _identity(function: CodeFunction) -> str:
     return (function.name or function.key) if is_interesting else ""
 
 
-def coverage_of(subject: str, side: Side, changed: Iterable[Key] = ()) -> Coverage:
-    """Returns the coverage of a subject; `changed` are the keys of its changed functions."""
-    marked = set(changed)
+def coverage_of(subject: str, side: Side, baseline: Side | None = None) -> Coverage:
+    """Returns the coverage of a subject; marks what changed since the baseline, if there is one."""
+    changed = [each.after for each in _changed(baseline, side)] if baseline else []
+    marked = {(each.file, each.code.address) for each in changed if each}
     return Coverage(
         subject=subject,
         cells=len({cell.id for build in side.builds for cell in build.cells}),
@@ -262,17 +262,17 @@ def _changed(baseline: Side, candidate: Side) -> list[Changed]:
     )
 
 
-def changed_sites(baseline: Side, candidate: Side) -> list[Key]:
-    """Returns the keys of the candidate's functions that the change touched."""
-    changed = _changed(baseline, candidate)
-    return [(each.after.file, each.after.code.address) for each in changed if each.after]
-
-
 def _waits_of(changed: Changed, baseline: Side, candidate: Side) -> Iterable[ChangedWait]:
-    touched = touched_sites(changed)
-    if changed.after is not None:
-        yield from _grouped(changed.after, touched.sites, CANDIDATE, candidate)
-        yield from _around(changed.after, touched, candidate)
+    touched, after = touched_sites(changed), changed.after
+    if after is not None:
+        yield from _grouped(after, touched.sites, CANDIDATE, candidate)
+        if touched.around:
+            yield _wait(after, touched.around, CANDIDATE, candidate, around=True)
+        elif after.code.is_delay and not (touched.sites or touched.gone):
+            # The delay function itself changed: cells that called it reached the change.
+            called = candidate.cells.get((after.file, after.code.address), [])
+            name = _name_of(after.code)
+            yield ChangedWait(function=name, side=CANDIDATE, sites=0, file_line="", cells=called)
     if changed.before is not None:
         yield from _grouped(changed.before, touched.gone, BASELINE, baseline)
 
@@ -285,16 +285,6 @@ def _grouped(
     for each in (reached, [site for site in sites if site not in reached]):
         if each:
             yield _wait(function, each, side, cells)
-
-
-def _around(function: Placed, touched: Touched, candidate: Side) -> Iterable[ChangedWait]:
-    if touched.around:
-        yield _wait(function, touched.around, CANDIDATE, candidate, around=True)
-    elif function.code.is_delay and not (touched.sites or touched.gone):
-        # The delay function itself changed: cells that called it reached the change.
-        called = candidate.cells.get((function.file, function.code.address), [])
-        name = _name_of(function.code)
-        yield ChangedWait(function=name, side=CANDIDATE, sites=0, file_line="", cells=called)
 
 
 def _wait(

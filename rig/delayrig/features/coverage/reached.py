@@ -41,11 +41,6 @@ class SeenCell(msgspec.Struct, frozen=True, kw_only=True):
     """The beginning of the names of its programmer's functions; empty if that is not known."""
 
 
-def driver_of(programmer: str) -> str:
-    """Returns the word that the names of a programmer's functions begin with in flashrom."""
-    return programmer.partition(":")[0].removesuffix("_spi")
-
-
 def seen_in(folder: Path, cell: str, programmer: str) -> SeenCell | None:
     """Reads a cell's delays; None if no function was watched, or if call chains lack addresses."""
     delays = read_delays(folder)
@@ -54,9 +49,13 @@ def seen_in(folder: Path, cell: str, programmer: str) -> SeenCell | None:
     sites = delays.sites.values()
     if any(site.callers for site in sites) and not any(site.addresses for site in sites):
         return None
-    functions = tuple(delays.header.functions)
-    chains = tuple(_chains(delays))
-    return SeenCell(id=cell, functions=functions, chains=chains, driver=driver_of(programmer))
+    return SeenCell(
+        id=cell,
+        functions=tuple(delays.header.functions),
+        chains=tuple(_chains(delays)),
+        # In flashrom the names of a programmer's functions begin with this word.
+        driver=programmer.partition(":")[0].removesuffix("_spi"),
+    )
 
 
 def _chains(delays: Delays) -> Iterator[Chain]:

@@ -15,7 +15,6 @@ from delayrig.features.coverage.coverage import (
     ChangedWaits,
     Coverage,
     Side,
-    changed_sites,
     changed_waits,
     coverage_of,
 )
@@ -56,21 +55,26 @@ def find_changed_waits(
     `programs` replace those that were not kept beside the runs. If nothing is known, `why_not` of
     the result says why.
     """
+    return _compared(baseline, candidate, paths, programs)[0]
+
+
+def _compared(
+    baseline: Sequence[Path], candidate: Sequence[Path], paths: Paths, programs: Sequence[Subject]
+) -> tuple[ChangedWaits, tuple[Side, Side] | None]:
+    """Returns the changed waits, and both sides if they are known."""
     try:
-        return changed_waits(*_both(baseline, candidate, paths, programs))
+        sides = _both(baseline, candidate, paths, programs)
     except (CoverageError, LostGuestError) as error:
-        return _unknown(error)
-
-
-def _unknown(error: Exception) -> ChangedWaits:
-    return ChangedWaits(
-        functions=0,
-        changed=0,
-        named=False,
-        waits=[],
-        why_not=str(error),
-        is_doubt=isinstance(error, NotKeptError),
-    )
+        unknown = ChangedWaits(
+            functions=0,
+            changed=0,
+            named=False,
+            waits=[],
+            why_not=str(error),
+            is_doubt=isinstance(error, NotKeptError),
+        )
+        return unknown, None
+    return changed_waits(*sides), sides
 
 
 class RunCoverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,13 +93,12 @@ def find_gate_coverage(
     programs: Sequence[Subject] = (),
 ) -> RunCoverage:
     """Returns the candidate's coverage and the delay sites that the change touched."""
-    try:
-        sides = _both(baseline, candidate, paths, programs)
-    except (CoverageError, LostGuestError) as error:
+    changed, sides = _compared(baseline, candidate, paths, programs)
+    if sides is None:
         coverages = find_coverage(candidate, paths, programs)
-        return RunCoverage(coverages=coverages, changed=_unknown(error))
-    coverage = coverage_of(_subjects(candidate)[0], sides[1], changed_sites(*sides))
-    return RunCoverage(coverages=[coverage], changed=changed_waits(*sides))
+    else:
+        coverages = [coverage_of(_subjects(candidate)[0], sides[1], sides[0])]
+    return RunCoverage(coverages=coverages, changed=changed)
 
 
 def find_coverage(
@@ -146,10 +149,11 @@ def _both(
     programs: Sequence[Subject],
 ) -> tuple[Side, Side]:
     """Reads both sides, without function names unless both have them; raises `CoverageError`."""
-    builds = {
-        name: _builds_of_one(runs, name, programs)
-        for name, runs in ((BASELINE, baseline), (CANDIDATE, candidate))
-    }
+    builds: dict[str, list[Build]] = {}
+    for name, runs in ((BASELINE, baseline), (CANDIDATE, candidate)):
+        builds[name] = _builds(runs, _subjects(runs)[0], [*programs, *_programs(runs)])
+        if not builds[name]:
+            raise NotKeptError(NOT_KEPT.format(side=name))
     for named in (True, False):
         one, two = (Side(each, named=named, kept=paths.images / KEPT) for each in builds.values())
         for name, side in zip(builds, (one, two), strict=True):
@@ -158,13 +162,6 @@ def _both(
         if one.has_names == two.has_names:
             break
     return one, two
-
-
-def _builds_of_one(runs: Sequence[Path], side: str, programs: Sequence[Subject]) -> list[Build]:
-    found = _builds(runs, _subjects(runs)[0], [*programs, *_programs(runs)])
-    if not found:
-        raise NotKeptError(NOT_KEPT.format(side=side))
-    return found
 
 
 def _subjects(runs: Sequence[Path]) -> list[str]:

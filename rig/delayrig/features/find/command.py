@@ -116,7 +116,7 @@ def find(
     def show(cell: Cell, result: CellResult) -> None:
         note(f"[at most {len(cells)}] {result.verdict} {cell.id}")
 
-    searched = cli.until_interrupted(search(wanted, cells, beside.run, show, beside.own), kept=kept)
+    searched = cli.until_interrupted(search(cells, beside, show), kept=kept)
     shrunk = None
     if searched.cell is not None:
         work = shrink(
@@ -173,7 +173,10 @@ def _print_answer(
     for cause, number in searched.causes.most_common():
         click.echo(f"  {number}: {cause}")
     if not shrunk:
-        _print_covered(searched.ran, planned)
+        seen, wanted, by = pairs_of(searched.ran), pairs_of(planned), len(searched.ran)
+        click.echo(f"Covered: {seen} of {wanted} pairs of these values, by {by} cells:")
+        for name, values in values_of(searched.ran).items():
+            click.echo(f"  {name}: {', '.join(values)}")
 
 
 def line_of(shrunk: Shrunk) -> list[str]:
@@ -187,10 +190,3 @@ def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:
     verdict = "" if symptom is Symptom.SLOW else f"{shrunk.result.verdict} "
     left = [] if shrunk.complete else ["the time was up: there may be a simpler one (--limit-s)"]
     return [f"{symptom}: {verdict}{shrunk.cell.id}", *(f"  {each}" for each in [*why, *left])]
-
-
-def _print_covered(ran: list[Cell], planned: list[Cell]) -> None:
-    seen, wanted = pairs_of(ran), pairs_of(planned)
-    click.echo(f"Covered: {seen} of {wanted} pairs of these values, by {len(ran)} cells:")
-    for name, values in values_of(ran).items():
-        click.echo(f"  {name}: {', '.join(values)}")

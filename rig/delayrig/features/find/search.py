@@ -22,7 +22,6 @@ from delayrig.subjects.subject import BUNDLED
 
 SLOW_TIMES, OWN_TIMES = 3, 1.5
 """The multiples of what the job needs, and of our flashrom's time, from which work is slow."""
-STUCK = (Ending.OUT_OF_TIME, Ending.CUT_OFF)
 READ: dict[str, Callable[[Cell], str]] = {
     "programmer": lambda cell: cell.programmer,
     "chip": lambda cell: cell.chip,
@@ -45,22 +44,22 @@ class Symptom(StrEnum):
     SLOW = "slow"
 
 
+SHOWN = {
+    Symptom.CORRUPT: "the data is wrong, and it did not notice",
+    Symptom.VERIFY_FAILED: "it reported a failure after it had begun to change the part",
+    Symptom.HUNG: "it hung",
+}
+"""The cause by which a cell shows the symptom, and no other one."""
+
+
 def shows(symptom: Symptom, result: CellResult, own: CellResult | None = None) -> bool:
     """Returns True if the user would see the symptom in that cell.
 
     `own` is our flashrom's result in the same cell. A cell in which ours takes as long is not slow.
     """
-    if not was_run(result):
-        return False
-    match symptom:
-        case Symptom.CORRUPT:
-            return result.ending is Ending.DONE and not result.job_done
-        case Symptom.VERIFY_FAILED:
-            return result.ending is Ending.FAILED and _changed(result)
-        case Symptom.HUNG:
-            return result.ending in STUCK and not result.unfinished
-        case Symptom.SLOW:
-            return own is not None and may_be_slow(result) and not _why_not_slow(result, own)
+    if symptom is Symptom.SLOW:
+        return own is not None and may_be_slow(result) and not why_not(result, own)
+    return result.ending is not None and why_not(result) == SHOWN[symptom]
 
 
 def was_run(result: CellResult) -> bool:
@@ -135,9 +134,9 @@ def why_not(result: CellResult, own: CellResult | None = None) -> str:
         case Ending.DONE if result.job_done:
             return _why_right(result)
         case Ending.DONE:
-            return "the data is wrong, and it did not notice"
+            return SHOWN[Symptom.CORRUPT]
         case Ending.FAILED if _changed(result):
-            return "it reported a failure after it had begun to change the part"
+            return SHOWN[Symptom.VERIFY_FAILED]
         case Ending.FAILED:
             return "it reported a failure before it changed the part"
         case Ending.CRASHED:
@@ -145,7 +144,7 @@ def why_not(result: CellResult, own: CellResult | None = None) -> str:
         case _ if result.unfinished:
             return "it was still at work when its time was over"
         case _:
-            return "it hung"
+            return SHOWN[Symptom.HUNG]
 
 
 def _why_right(result: CellResult) -> str:
@@ -184,9 +183,8 @@ def widest_first(cells: Sequence[Cell]) -> list[Cell]:
     return ordered
 
 
-def values_of(cells: Iterable[Cell]) -> dict[str, list[str]]:
+def values_of(cells: Sequence[Cell]) -> dict[str, list[str]]:
     """Returns the values that the cells have, by dimension."""
-    cells = list(cells)
     return {name: list(dict.fromkeys(read(cell) for cell in cells)) for name, read in READ.items()}
 
 
@@ -199,30 +197,6 @@ def pairs_of(cells: Iterable[Cell]) -> int:
 def _pairs(cell: Cell) -> frozenset[frozenset[tuple[str, str]]]:
     values = [(name, read(cell)) for name, read in READ.items()]
     return frozenset(frozenset(pair) for pair in combinations(values, 2))
-
-
-async def search(
-    symptom: Symptom,
-    cells: Sequence[Cell],
-    trial: Trial,
-    watch: Callable[[Cell, CellResult], None],
-    own: Callable[[CellResult], CellResult | None] = lambda _: None,
-) -> Searched:
-    """Returns after the first cell that shows the symptom, or after all.
-
-    `own` returns our flashrom's result in the same cell.
-    """
-    searched = Searched()
-    for cell in cells:
-        result = await trial(cell)
-        searched.tried += 1
-        searched.ran += [cell] if was_run(result) else []
-        watch(cell, result)
-        if shows(symptom, result, own(result)):
-            searched.cell = cell
-            return searched
-        searched.causes[why_not(result, own(result))] += 1
-    return searched
 
 
 class BesideOurs:
@@ -244,3 +218,20 @@ class BesideOurs:
 
     def shows(self, result: CellResult) -> bool:
         return shows(self._symptom, result, self.own(result))
+
+
+async def search(
+    cells: Sequence[Cell], trials: BesideOurs, watch: Callable[[Cell, CellResult], None]
+) -> Searched:
+    """Returns after the first cell that shows the symptom, or after all."""
+    searched = Searched()
+    for cell in cells:
+        result = await trials.run(cell)
+        searched.tried += 1
+        searched.ran += [cell] if was_run(result) else []
+        watch(cell, result)
+        if trials.shows(result):
+            searched.cell = cell
+            return searched
+        searched.causes[why_not(result, trials.own(result))] += 1
+    return searched

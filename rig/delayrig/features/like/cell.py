@@ -107,44 +107,35 @@ def likeness(facts: Facts, known: Known) -> Likeness:
 
 
 def _choose_subject(found: Likeness, facts: Facts, known: Known) -> None:
-    """Chooses the subject last, because it must have the programmer, but lists it first."""
-    chosen = Likeness(subject=_usual_subject(found, known))
-    _look_for_release(chosen, facts, known)
-    found.subject = chosen.subject
-    found.reasons[:0], found.open[:0] = chosen.reasons, chosen.open
+    """Chooses the subject last, because it must have the programmer, but lists it first.
 
-
-def _usual_subject(found: Likeness, known: Known) -> str:
-    """Returns our flashrom, or the newest release if ours lacks the programmer."""
+    It is our flashrom, or the newest release if ours lacks the programmer, unless the report names
+    a release.
+    """
     driver = found.given.get("programmer", ("serprog",))[0].partition(":")[0]
-    newest = max(known.releases, key=_numbers, default="")
-    return BUNDLED if driver in ITS_DRIVERS else known.releases.get(newest, BUNDLED)
+    if driver not in ITS_DRIVERS:
+        found.subject = known.releases.get(max(known.releases, key=_numbers, default=""), BUNDLED)
+    version = facts.one("version")
+    why = f"the line takes {found.subject}"
+    if version is None:
+        why = f"{facts.differ('version') or 'no report says it'}; {why}"
+    elif version.value == UNKNOWN:
+        why = f"its banner names no version ({version.where}); {why}"
+    elif version.value not in known.releases:
+        why = (
+            f"{version.value} ({version.where}) is none of `rig/rig subjects`; {why}: put its"
+            " program, or git:REV of a tree, there"
+        )
+    else:
+        found.subject = known.releases[version.value]
+        why = f"flashrom {version.value} ({version.where}); a build of that release"
+        found.reasons.insert(0, (found.subject, why))
+        return
+    found.open.insert(0, ("flashrom", why))
 
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"[0-9]+", version)]
-
-
-def _look_for_release(found: Likeness, facts: Facts, known: Known) -> None:
-    version = facts.one("version")
-    if version is None:
-        why = facts.differ("version") or "no report says it"
-        found.leave("flashrom", f"{why}; the line takes {found.subject}")
-    elif version.value == UNKNOWN:
-        found.leave(
-            "flashrom",
-            f"its banner names no version ({version.where}); the line takes {found.subject}",
-        )
-    elif version.value in known.releases:
-        found.subject = known.releases[version.value]
-        why = f"flashrom {version.value} ({version.where}); a build of that release"
-        found.reasons.append((found.subject, why))
-    else:
-        found.leave(
-            "flashrom",
-            f"{version.value} ({version.where}) is none of `rig/rig subjects`; the line takes"
-            f" {found.subject}: put its program, or git:REV of a tree, there",
-        )
 
 
 def _choose_machine(found: Likeness, facts: Facts, cores: Cores, known: Known) -> None:
@@ -186,13 +177,18 @@ def _plain(name: str) -> str:
 
 def _choose_speed(found: Likeness, facts: Facts, cores: Cores) -> None:
     if cores.mhz_max is None:
-        _leave_speed(found, facts)
+        why = f"no report says the highest clock; the line takes {MIPS[LaneName.VIRTUAL]} MIPS"
+        then = max(facts.of("mhz_then"), key=lambda fact: float(fact.value), default=None)
+        if then and float(then.value):
+            mips = round(_nearest_mips(float(then.value)))
+            why += f": {then.value} MHz when it was asked ({then.where}) is like --mips {mips}"
+        found.leave("speed", why)
         return
-    mips = _nearest_mips(cores.mhz_max)
+    mips = round(_nearest_mips(cores.mhz_max))
     why = f"{cores.mhz_max:g} MHz, one instruction a clock assumed"
     if cores.mhz_max >= mips_of_shift(0):
         why = f"{cores.mhz_max:g} MHz; it is the fastest guest of exact time"
-    found.take("mips", [f"{round(mips)}"], why)
+    found.take("mips", [f"{mips}"], why)
     name = cores.cores[0].name if cores.cores else ""
     if MIXED_CORES.search(name) or facts.of("mixed"):
         found.leave("kinds of cores", f"{name} may be one of several, and lscpu hides it")
@@ -201,15 +197,6 @@ def _choose_speed(found: Likeness, facts: Facts, cores: Cores) -> None:
 def _nearest_mips(mhz: float) -> float:
     speeds = [mips_of_shift(shift) for shift in range(SHIFT_MAX + 1)]
     return min(speeds, key=lambda speed: abs(math.log(speed / mhz)))
-
-
-def _leave_speed(found: Likeness, facts: Facts) -> None:
-    why = f"no report says the highest clock; the line takes {MIPS[LaneName.VIRTUAL]} MIPS"
-    then = max(facts.of("mhz_then"), key=lambda fact: float(fact.value), default=None)
-    if then and float(then.value):
-        mips = round(_nearest_mips(float(then.value)))
-        why += f": {then.value} MHz when it was asked ({then.where}) is like --mips {mips}"
-    found.leave("speed", why)
 
 
 def _choose_count(found: Likeness, facts: Facts, cores: Cores) -> None:
@@ -248,22 +235,20 @@ def _choose_programmer(
     found: Likeness, facts: Facts, known: Known, hazards: dict[str, str]
 ) -> None:
     chips = _choose_chips(found, facts, known)
-    reported = _reported_programmer(facts)
+    reported = _reported_programmer(found, facts)
     off_spi = {known.chips[name].bus for name in chips} - {"spi"}
     usual = Programmer.SERPROG_NATIVE_DELAY if off_spi else Programmer.SERPROG_IP
     driver, _, rest = (reported.value if reported else "").partition(":")
-    if reported is None:
-        found.leave("programmer", _programmers_differ(facts) or "no report says it")
-    elif driver == "serprog" and not off_spi and not rest:
+    if reported and driver == "serprog" and not off_spi and not rest:
         found.leave("programmer", f"serprog ({reported.where}), but not whether by dev= or ip=")
-    elif driver == "serprog" and not off_spi:
+    elif reported and driver == "serprog" and not off_spi:
         kind = Programmer.SERPROG_IP if rest.startswith("ip=") else Programmer.SERPROG_DEV
         found.take("programmer", [kind], f"{reported.value} ({reported.where})")
         baud = BAUD_FORM.match(rest)
         if baud:
             hazards[f"link:baud={baud[1]}"] = reported.where
         return
-    elif driver != "serprog":
+    elif reported and driver != "serprog":
         ours = Programmer.INTERNAL_MEMORY if off_spi and driver == "internal" else driver
         refusal = _refusal(ours, found, chips, known)
         if driver == Programmer.INTERNAL and not chips and facts.value("bus") != "SPI":
@@ -282,21 +267,18 @@ def _choose_programmer(
         found.take("programmer", [usual], why)
 
 
-def _reported_programmer(facts: Facts) -> Fact | None:
+def _reported_programmer(found: Likeness, facts: Facts) -> Fact | None:
     """Returns the programmer of the command, else that of flashrom's output; None if they differ.
 
     Their options may differ, such as the speed of the bus, except serprog's, which name its link.
     """
     named = [*facts.of("programmer"), *facts.of("driver")]
     drivers = {fact.value.partition(":")[0] for fact in named}
-    if len(drivers) != 1 or (drivers == {"serprog"} and facts.differ("programmer")):
-        return None
-    return named[0]
-
-
-def _programmers_differ(facts: Facts) -> str:
-    named = [*facts.of("programmer"), *facts.of("driver")]
-    return " and ".join(f"{fact.value} ({fact.where})" for fact in named)
+    if len(drivers) == 1 and not (drivers == {"serprog"} and facts.differ("programmer")):
+        return named[0]
+    differ = " and ".join(f"{fact.value} ({fact.where})" for fact in named)
+    found.leave("programmer", differ or "no report says it")
+    return None
 
 
 def _drop_other_arch(found: Likeness, programmer: Programmer) -> None:
@@ -375,12 +357,9 @@ def _reported_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
     clock = facts.one("clocksource")
     if clock and clock.value in CLOCKSOURCES[1:]:
         yield f"clocksource:{clock.value}", clock.where
-    yield from _governor(facts)
-
-
-def _governor(facts: Facts) -> Iterator[tuple[str, str]]:
-    governor, scales = facts.one("governor"), facts.of("scales")
-    if governor is None or not scales or facts.of("fixed") or governor.value not in GOVERNORS:
+    governor = facts.one("governor")
+    is_fixed = facts.of("fixed") or not facts.of("scales")
+    if governor is None or is_fixed or governor.value not in GOVERNORS:
         return
     own = OWN_GOVERNOR.fullmatch(facts.value("cpufreq_driver"))
     name = "schedutil" if own and governor.value == "powersave" else governor.value

@@ -48,6 +48,10 @@ class Line:
     where: str
     """The file and the number of the line."""
 
+    def fact(self, key: str, value: str) -> "Fact":
+        """Returns a fact that the line states."""
+        return Fact(key=key, value=value, where=self.where)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
@@ -162,8 +166,7 @@ class Cores:
 
 def read_cores(facts: Facts) -> Cores:
     count = int(facts.value("cpus") or 0)
-    siblings = facts.value("siblings")
-    if not count and siblings == "1":
+    if not count and facts.value("siblings") == "1":
         count = 1
     cores = tuple(_core(facts, at) for at in range(count))
     kept = _what_all_have(cores)

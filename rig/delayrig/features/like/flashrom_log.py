@@ -62,7 +62,9 @@ _ARCHES = {
 def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
     has_command = False
     job = ""
-    for line in _unwrapped(lines):
+    for line, after in pairwise([*lines, Line(text="", where="")]):
+        if _WRAPPED.search(line.text):
+            line = Line(text=f"{line.text} {after.text}", where=line.where)
         command = list(_command(line))
         has_command = has_command or bool(command)
         # A command line says more than the lines that flashrom prints while it works.
@@ -77,19 +79,13 @@ def read_flashrom_log(lines: list[Line]) -> Iterator[Fact]:
         for symptom in _symptom(line):
             yield symptom
             if job:
-                yield Fact(key="failing_job", value=job, where=line.where)
-
-
-def _unwrapped(lines: list[Line]) -> Iterator[Line]:
-    for line, after in pairwise([*lines, Line(text="", where="")]):
-        is_cut = _WRAPPED.search(line.text)
-        yield Line(text=f"{line.text} {after.text}", where=line.where) if is_cut else line
+                yield line.fact("failing_job", job)
 
 
 def _doing(line: Line) -> list[Fact]:
     """Returns the job that the line names. If it names two, as in old releases, it is a write."""
     jobs = [job for words, job in _DOING.items() if words in line.text]
-    return [Fact(key="job", value=job, where=line.where) for job in jobs[:1]]
+    return [line.fact("job", job) for job in jobs[:1]]
 
 
 def arch_named(machine: str) -> str:
@@ -99,30 +95,28 @@ def arch_named(machine: str) -> str:
 
 def _banner(line: Line) -> Iterator[Fact]:
     if old := _OLD_BANNER.search(line.text):
-        yield Fact(key="version", value=old["version"], where=line.where)
+        yield line.fact("version", old["version"])
     banner = _BANNER.search(line.text)
     if banner is None:
         return
     version = _VERSION.fullmatch(banner["version"] or "")
     number = version[1] if version else banner["version"] or UNKNOWN
     of_fork = f"{banner['program']} " if banner["program"] != "flashrom" else ""
-    yield Fact(key="version", value=f"{of_fork}{number}", where=line.where)
-    yield Fact(key="system", value=banner["system"], where=line.where)
-    yield Fact(key="arch", value=arch_named(banner["arch"]), where=line.where)
+    yield line.fact("version", f"{of_fork}{number}")
+    yield line.fact("system", banner["system"])
+    yield line.fact("arch", arch_named(banner["arch"]))
 
 
 def _chip(line: Line) -> Iterator[Fact]:
     if _INTERNAL.search(line.text):
-        yield Fact(key="driver", value="internal", where=line.where)
-    found = _FOUND.search(line.text)
-    if found:
-        yield Fact(key="chip", value=found["chip"], where=line.where)
-        yield Fact(key="bus", value=found["bus"], where=line.where)
+        yield line.fact("driver", "internal")
+    if found := _FOUND.search(line.text):
+        yield line.fact("chip", found["chip"])
+        yield line.fact("bus", found["bus"])
         if found["programmer"]:
-            yield Fact(key="driver", value=found["programmer"], where=line.where)
-    several = _SEVERAL.search(line.text)
-    for name in re.findall(r'"([^"]+)"', several[1]) if several else ():
-        yield Fact(key="chip", value=name, where=line.where)
+            yield line.fact("driver", found["programmer"])
+    if several := _SEVERAL.search(line.text):
+        yield from (line.fact("chip", name) for name in re.findall(r'"([^"]+)"', several[1]))
 
 
 def _clock(line: Line) -> Iterator[Fact]:
@@ -130,19 +124,17 @@ def _clock(line: Line) -> Iterator[Fact]:
         step = pattern.search(line.text)
         if step:
             coarse = int(step[1]) * unit_ns >= COARSE_NS
-            yield Fact(key="timers", value="coarse" if coarse else "fine", where=line.where)
+            yield line.fact("timers", "coarse" if coarse else "fine")
     if "delay loop is unreliable" in line.text or "more than 10% too short" in line.text:
-        yield Fact(key="unreliable", value="delay loop", where=line.where)
+        yield line.fact("unreliable", "delay loop")
 
 
 def _symptom(line: Line) -> Iterator[Fact]:
     if line.text.startswith("No EEPROM/flash device found"):
-        yield Fact(key="symptom", value="no chip found", where=line.where)
+        yield line.fact("symptom", "no chip found")
     if _BAD_BYTE.search(line.text):
         erasing = "Expected=0xff" in line.text and "Verifying" not in line.text
-        yield Fact(
-            key="symptom", value="erase failed" if erasing else "verify failed", where=line.where
-        )
+        yield line.fact("symptom", "erase failed" if erasing else "verify failed")
 
 
 def _command(line: Line) -> Iterator[Fact]:
@@ -162,13 +154,13 @@ def _command(line: Line) -> Iterator[Fact]:
     if programmer.startswith("dummy") or not (programmer or is_default):
         return
     if programmer:
-        yield Fact(key="programmer", value=programmer, where=line.where)
+        yield line.fact("programmer", programmer)
     chip = given.get("-c", given.get("--chip", ""))
     if chip:
-        yield Fact(key="asked_chip", value=chip, where=line.where)
+        yield line.fact("asked_chip", chip)
     usual = Job.PROBE if chip else Job.DETECT
     if len(jobs) <= 1:
-        yield Fact(key="job", value=next(iter(jobs), usual), where=line.where)
+        yield line.fact("job", next(iter(jobs), usual))
 
 
 def _split(words: list[str]) -> Iterator[tuple[str, str]]:

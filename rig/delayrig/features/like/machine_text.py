@@ -46,6 +46,7 @@ _NODE = re.compile(
     r"^\s*(?:(?P<label>\w+):\s*)?(?P<name>&?[\w,./-]+)(?:@(?P<unit>[0-9a-f]+))?\s*\{"
 )
 _PROPERTY = re.compile(r"([\w,#-]+)\s*=\s*([^;]+);")
+CAPACITY, CLOCKS = "capacity-dmips-mhz", "operating-points-v2"
 _CORTEX = re.compile(r'"arm,cortex-([a-z][0-9]+)"')
 
 
@@ -58,7 +59,7 @@ def read_machine_text(lines: list[Line]) -> Iterator[Fact]:
     switched = [(match, line) for line in lines if (match := _SWITCHED.search(line.text))]
     if switched:  # The kernel changes its clocksource while it boots.
         match, line = switched[-1]
-        yield Fact(key="clocksource", value=match[1] or match[2], where=line.where)
+        yield line.fact("clocksource", match[1] or match[2])
 
 
 def _kernel(line: Line) -> Iterator[Fact]:
@@ -66,14 +67,14 @@ def _kernel(line: Line) -> Iterator[Fact]:
         match = pattern.search(line.text)
         if match:
             value = next(group for group in match.groups() if group)
-            yield Fact(key=key, value=value, where=line.where)
+            yield line.fact(key, value)
     for word, pattern in _HAZARDS.items():
         if pattern.search(line.text):
-            yield Fact(key="hazard", value=word, where=line.where)
+            yield line.fact("hazard", word)
     stepped = _STEPPED.search(line.text)
     if stepped and int(stepped[2]):
         word = f"wall-clock-step:{stepped[1] or '+'}{int(stepped[2])}"
-        yield Fact(key="hazard", value=word, where=line.where)
+        yield line.fact("hazard", word)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class _Cluster:
     """The CPUs of one model in lscpu's list."""
 
     name: str
-    where: str
+    line: Line
     keys: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -116,13 +117,13 @@ def _lscpu(lines: list[Line]) -> Iterator[Fact]:
             continue
         key, value = pair[1], pair[2].strip()
         if key == "Architecture":
-            yield Fact(key="arch", value=arch_named(value), where=line.where)
+            yield line.fact("arch", arch_named(value))
             total, common, clusters = 0, {}, []
         elif key == "CPU(s)" and value.isdigit():
             total = int(value)
-            yield Fact(key="cpus", value=value, where=line.where)
+            yield line.fact("cpus", value)
         elif key == "Model name" and total:
-            clusters.append(_Cluster(name=value, where=line.where))
+            clusters.append(_Cluster(name=value, line=line))
         elif total:
             (clusters[-1].keys if clusters else common).setdefault(key, value)
     yield from _cores_of(clusters, common, total)
@@ -133,19 +134,18 @@ def _cores_of(clusters: list[_Cluster], common: dict[str, str], total: int) -> I
         clusters[0].keys = common | clusters[0].keys
         counts = [total]
         if clusters[0].may_hide_others:
-            yield Fact(key="mixed", value=clusters[0].name, where=clusters[0].where)
+            yield clusters[0].line.fact("mixed", clusters[0].name)
     else:
         counts = [cluster.cpus for cluster in clusters]
     if sum(counts) != total:
         counts = [0] * len(counts)
     first = 0
     for cluster, count in zip(clusters, counts, strict=True):
+        cores = range(first, first + count)
+        yield from (cluster.line.fact(f"core.{core}.name", cluster.name) for core in cores)
         if cluster.mhz:
-            yield Fact(key="clock", value=cluster.mhz, where=cluster.where)
-        for core in range(first, first + count):
-            yield Fact(key=f"core.{core}.name", value=cluster.name, where=cluster.where)
-            if cluster.mhz:
-                yield Fact(key=f"core.{core}.mhz", value=cluster.mhz, where=cluster.where)
+            for key in ("clock", *(f"core.{core}.mhz" for core in cores)):
+                yield cluster.line.fact(key, cluster.mhz)
         first += count
 
 
@@ -162,15 +162,15 @@ def _cpuinfo(lines: list[Line]) -> Iterator[Fact]:
         elif key == "siblings" and value.isdigit():
             # A list with fewer CPUs than siblings was cut off.
             count = max(count, int(value))
-            yield Fact(key="siblings", value=value, where=line.where)
+            yield line.fact("siblings", value)
         elif key == "model name" and "rev " not in value:
-            yield Fact(key=f"core.{core}.name", value=value, where=line.where)
+            yield line.fact(f"core.{core}.name", value)
         elif key == "CPU implementer":
             implementer = value
         elif key == "CPU part" and implementer == ARM and value in ARM_CORES:
-            yield Fact(key=f"core.{core}.name", value=ARM_CORES[value][0], where=line.where)
+            yield line.fact(f"core.{core}.name", ARM_CORES[value][0])
         elif key in ("Hardware", "Model"):
-            yield Fact(key="machine", value=value, where=line.where)
+            yield line.fact("machine", value)
     if core > 0:  # A single processor may be the beginning of a list that was cut off.
         yield Fact(key="cpus", value=str(count), where=lines[0].where.partition(":")[0])
 
@@ -185,13 +185,13 @@ def _cpupower(lines: list[Line]) -> Iterator[Fact]:
         elif match := _LIMITS.search(line.text):
             slowest, fastest = _range_mhz(match)
             for key in ("clock", *(f"core.{core}.mhz" for core in cores)):
-                yield Fact(key=key, value=f"{fastest:g}", where=line.where)
+                yield line.fact(key, f"{fastest:g}")
             if slowest < fastest:
-                yield Fact(key="scales", value=f"{slowest:g}-{fastest:g}", where=line.where)
+                yield line.fact("scales", f"{slowest:g}-{fastest:g}")
         elif match := _POLICY.search(line.text):
             yield from _policy(line, _range_mhz(match), cores, fastest)
         elif match := _GOVERNOR.search(line.text):
-            yield Fact(key="governor", value=match[1], where=line.where)
+            yield line.fact("governor", match[1])
 
 
 def _policy(
@@ -201,9 +201,9 @@ def _policy(
     slowest, highest = limits
     if highest < fastest:
         for key in ("held", *(f"core.{core}.held" for core in cores)):
-            yield Fact(key=key, value=f"{highest:g}", where=line.where)
+            yield line.fact(key, f"{highest:g}")
     if slowest == highest:
-        yield Fact(key="fixed", value=f"{highest:g}", where=line.where)
+        yield line.fact("fixed", f"{highest:g}")
 
 
 def _range_mhz(match: re.Match[str]) -> tuple[float, float]:
@@ -218,8 +218,11 @@ class _Node:
     name: str
     unit: str | None
     parent: "_Node | None"
-    texts: dict[str, str] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, Line] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Returns the value of a property; empty if it has none."""
+        return self.properties[name].text if name in self.properties else ""
 
 
 def read_device_tree(lines: list[Line]) -> Iterator[Fact]:
@@ -227,44 +230,40 @@ def read_device_tree(lines: list[Line]) -> Iterator[Fact]:
     nodes = _nodes(lines)
     highest = _highest_hz(nodes)
     cores = [node for node in nodes if node.name == "cpu" and node.unit is not None]
-    labels = {node.label: core for core, node in enumerate(cores) if node.label}
+    labels = {f"&{node.label}": core for core, node in enumerate(cores) if node.label}
     for core, node in enumerate(cores):
         yield from _of_core(core, node, highest)
     for node in nodes:
-        if node.name.removeprefix("&") in labels and node.name.startswith("&"):
-            yield from _of_core(labels[node.name.removeprefix("&")], node, highest)
-        if node.name == "/" and "compatible" in node.texts:
-            for name in re.findall(r'"([^"]+)"', node.texts["compatible"]):
-                yield Fact(key="compatible", value=name, where=node.places["compatible"])
-    with_capacity = [node for node in cores if "capacity-dmips-mhz" in node.texts]
-    if with_capacity:
-        where = with_capacity[0].places["capacity-dmips-mhz"]
-        yield Fact(key="cpus", value=str(len(cores)), where=where)
+        if node.name in labels:
+            yield from _of_core(labels[node.name], node, highest)
+        if node.name == "/":
+            for name in re.findall(r'"([^"]+)"', node.text("compatible")):
+                yield node.properties["compatible"].fact("compatible", name)
+    rated = [core.properties[CAPACITY] for core in cores if CAPACITY in core.properties]
+    yield from (line.fact("cpus", str(len(cores))) for line in rated[:1])
 
 
 def _of_core(core: int, node: _Node, highest: dict[str, int]) -> Iterator[Fact]:
-    if match := _CORTEX.search(node.texts.get("compatible", "")):
-        where = node.places["compatible"]
-        yield Fact(key=f"core.{core}.name", value=f"Cortex-{match[1].upper()}", where=where)
-    if capacity := _cells(node.texts.get("capacity-dmips-mhz", "")):
-        where = node.places["capacity-dmips-mhz"]
-        yield Fact(key=f"core.{core}.capacity", value=str(capacity[-1]), where=where)
-    table = re.search(r"<&?(\w+)>", node.texts.get("operating-points-v2", ""))
+    if match := _CORTEX.search(node.text("compatible")):
+        name = f"Cortex-{match[1].upper()}"
+        yield node.properties["compatible"].fact(f"core.{core}.name", name)
+    if capacity := _cells(node.text(CAPACITY)):
+        yield node.properties[CAPACITY].fact(f"core.{core}.capacity", str(capacity[-1]))
+    table = re.search(r"<&?(\w+)>", node.text(CLOCKS))
     if table and table[1] in highest:
-        where = node.places["operating-points-v2"]
         mhz = highest[table[1]] // HZ_PER_MHZ
-        yield Fact(key=f"core.{core}.mhz", value=str(mhz), where=where)
+        yield node.properties[CLOCKS].fact(f"core.{core}.mhz", str(mhz))
 
 
 def _highest_hz(nodes: list[_Node]) -> dict[str, int]:
     """Returns the highest clock of each table of operating points, by its label and phandle."""
     highest: dict[str, int] = {}
     for node in nodes:
-        cells = _cells(node.texts.get("opp-hz", ""))
+        cells = _cells(node.text("opp-hz"))
         if not cells or node.parent is None:
             continue
         hz = cells[0] << 32 | cells[1] if len(cells) > 1 else cells[0]
-        handle = re.search(r"<(\w+)>", node.parent.texts.get("phandle", ""))
+        handle = re.search(r"<(\w+)>", node.parent.text("phandle"))
         for name in (node.parent.label, handle[1] if handle else ""):
             highest[name] = max(highest.get(name, 0), hz)
     highest.pop("", None)
@@ -291,7 +290,7 @@ def _nodes(lines: list[Line]) -> list[_Node]:
         if now is None:
             continue
         for match in _PROPERTY.finditer(line.text):
-            now.texts[match[1]], now.places[match[1]] = match[2], line.where
+            now.properties[match[1]] = Line(text=match[2], where=line.where)
         for _ in range(line.text.count("}")):
             now = now.parent if now else None
     return nodes

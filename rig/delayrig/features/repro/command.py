@@ -59,6 +59,7 @@ SEED_OF_RUN = click.option(
 @click.option(
     "--lane",
     type=click.Choice([name.value for name in LaneName]),
+    callback=lambda _context, _option, given: LaneName(given) if given else None,
     help="Lane of the cell; default: that of the run or the plan.",
 )
 @SEED_OF_RUN
@@ -72,19 +73,9 @@ SEED_OF_RUN = click.option(
 @unconfined_option
 @cli.delay_options
 @tables_or_json
+@cli.gathered("asked", Asked)
 def repro(
-    cell: str | None,
-    run_folder: Path | None,
-    plan: str | None,
-    subject: str | None,
-    lane: str | None,
-    seed: int | None,
-    shell: bool,
-    gdb: bool,
-    keep: bool,
-    out: Path | None,
-    dry_run: bool,
-    delay: DelayOptions,
+    asked: Asked, shell: bool, gdb: bool, keep: bool, out: Path | None, dry_run: bool
 ) -> None:
     """Runs one cell again, exactly, and shows it meanwhile.
 
@@ -97,19 +88,10 @@ def repro(
         raise BadInputError("--shell and --gdb exclude each other", hint="choose one of them")
     look = Look.SHELL if shell else Look.GDB if gdb else Look.WATCH
     paths = find_paths()
-    if cell == HETEROGENEOUS and run_folder is None:
+    if asked.cell == HETEROGENEOUS and asked.run_folder is None:
         _refuse_other_options(click.get_current_context())
         sys.exit(_walk_through(out, paths, keep=bool(keep or out)))
-    options = Asked(
-        cell=cell,
-        run=run_folder,
-        plan=plan,
-        subject=subject,
-        lane=LaneName(lane) if lane else None,
-        seed=seed,
-        delay=delay,
-    )
-    chosen = choose(options, paths)
+    chosen = choose(asked, paths)
     # The modules below are only needed to run cells, and load slowly.
     from delayrig.features.repro.debugger import find_gdb
     from delayrig.features.repro.run_again import commands_of
@@ -163,11 +145,10 @@ def _walk_through(out: Path | None, paths: Paths, *, keep: bool) -> ExitCode:
     from delayrig.features.repro.heterogeneous import PLAN, walk_through
 
     request, _ = cli.own_request(PLAN, out, by_default=NAME, jobs=1)
-    request = replace(request, retries_lost=False)
     folder = request.out
     try:
         return cli.until_interrupted(
-            walk_through(request, paths, click.echo),
+            walk_through(replace(request, retries_lost=False), paths, click.echo),
             kept=f"what there is of it is in {folder}" if keep else "nothing is kept",
         )
     finally:
@@ -232,8 +213,10 @@ def shrink(
     if cell is None and run_folder is None:
         raise BadInputError("no cell to shrink", hint="name CELL, or a run with --from")
     paths = find_paths()
-    options = Asked(cell=cell, run=run_folder, plan=plan, subject=subject, seed=seed, delay=delay)
-    chosen = choose(options, paths)
+    asked = Asked(
+        cell=cell, run_folder=run_folder, plan=plan, subject=subject, seed=seed, delay=delay
+    )
+    chosen = choose(asked, paths)
     # Only a gate's cells have a side; the found cell goes into a plan.
     whole, chips = msgspec.structs.replace(chosen.cell, side=""), chosen.chips
     folder = checked_out(out, [whole], by_default=SHRUNK, leaves=FIRST_TRIAL)

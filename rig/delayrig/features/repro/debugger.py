@@ -10,7 +10,6 @@ from delayrig.model.platform import Arch
 from delayrig.subjects.delay_function import (
     BY_DEBUG_INFORMATION,
     BY_SYMBOL,
-    DelayFunction,
     DelayOptions,
     find_delay_functions,
 )
@@ -41,30 +40,21 @@ def find_gdb(arch: Arch) -> str:
     )
 
 
-def remote_words(
-    gdb: str, root: Path, socket: Path, sources: Sequence[Path], stops: Sequence[str]
+def words_on_subject(
+    gdb: str,
+    attach: str,
+    *,
+    sources: Sequence[Path],
+    stops: Sequence[str],
+    before: Sequence[str] = (),
+    after: Sequence[str] = (),
 ) -> list[str]:
-    """Returns gdb's command line for the gdbserver at `socket`; `root` has the guest's files."""
-    before = [f"set sysroot {root}", _directories(sources), "set remotetimeout 60"]
-    return _on_future_subject(gdb, before, f"target remote {socket}", [], stops)
-
-
-def attached_words(
-    gdb: str, pid: int, go: Path, sources: Sequence[Path], stops: Sequence[str]
-) -> list[str]:
-    """Returns gdb's command line for a process that becomes the subject once `go` exists."""
-    before = [_directories(sources)]
-    return _on_future_subject(gdb, before, f"attach {pid}", [f"shell touch {go}"], stops)
-
-
-def _on_future_subject(
-    gdb: str, before: Sequence[str], attach: str, after: Sequence[str], stops: Sequence[str]
-) -> list[str]:
-    """Returns gdb's command line for a process that becomes the subject.
+    """Returns gdb's command line for the process that becomes the subject after `attach`.
 
     Symbols of libraries are loaded only then.
     """
-    quiet = [*before, "set auto-solib-add off", attach, "tcatch exec", *after]
+    directories = f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"
+    quiet = [*before, directories, "set auto-solib-add off", attach, "tcatch exec", *after]
     return gdb_words(gdb, [*quiet, "set auto-solib-add on", "continue", *stops])
 
 
@@ -89,27 +79,18 @@ KILL = packet("k")
 """The packet that kills the process. If gdb ended normally, nobody receives it."""
 
 
-def _directories(sources: Sequence[Path]) -> str:
-    return f"set directories {':'.join(map(str, sources))}:$cdir:$cwd"
-
-
 def delay_stops(subject: Subject, options: DelayOptions) -> list[str]:
     """Returns gdb's commands for the subject: a breakpoint by name, else breakpoints by address."""
     found = find_delay_functions(subject, options)
-    if name := _first_name(found, options):
-        return [f"break {name}"]
-    sure = [function for function in found if not function.doubt]
-    if not sure:
-        return [NONE_KNOWN]
-    return [f"source {COMMANDS}", *map(_by_address, sure)]
-
-
-def _first_name(found: Sequence[DelayFunction], options: DelayOptions) -> str:
     named = {each.name for each in found if each.found_by in (BY_SYMBOL, BY_DEBUG_INFORMATION)}
     named |= set(options.symbols)
-    return next((name for name in [*options.symbols, *known_delay_symbols()] if name in named), "")
-
-
-def _by_address(function: DelayFunction) -> str:
-    linked_at = read_symbols(function.part).linked_at
-    return f"delay-break {Path(function.file).name} {function.address:#x} {linked_at:#x}"
+    for name in (*options.symbols, *known_delay_symbols()):
+        if name in named:
+            return [f"break {name}"]
+    by_address = [
+        f"delay-break {Path(each.file).name} {each.address:#x}"
+        f" {read_symbols(each.part).linked_at:#x}"
+        for each in found
+        if not each.doubt
+    ]
+    return [f"source {COMMANDS}", *by_address] if by_address else [NONE_KNOWN]

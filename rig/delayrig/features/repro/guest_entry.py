@@ -63,23 +63,18 @@ class Entry:
     term: str = "linux"
 
 
-def subject_words_of(spec: str) -> list[str]:
-    return [
-        line.removeprefix(SUBJECT_WORD)
-        for line in spec.splitlines()
-        if line.startswith(SUBJECT_WORD)
-    ]
-
-
-def entered_spec(spec: str) -> str:
-    lines = []
+def entered_spec(spec: str) -> tuple[str, list[str]]:
+    """Returns the specification that starts the script, and the subject's words."""
+    lines, words = [], []
     for line in spec.splitlines():
-        if line.startswith(DEADLINE_WORD):
+        if line.startswith(SUBJECT_WORD):
+            words.append(line.removeprefix(SUBJECT_WORD))
+        elif line.startswith(DEADLINE_WORD):
             lines.append(f"{DEADLINE_WORD}{int(line.removeprefix(DEADLINE_WORD)) + EXTRA_MS}")
-        elif not line.startswith(SUBJECT_WORD):
+        else:
             lines.append(line)
     lines += [f"{SUBJECT_WORD}{word}" for word in (*SH, SCRIPT)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n", words
 
 
 def enter_script(entry: Entry, subject: Sequence[str]) -> str:
@@ -167,10 +162,10 @@ def rewrite_cell(archive: Path, scratch: Path) -> list[str]:
     folder = scratch / "entered-cell"
     folder.mkdir()
     unpack_archive(archive, folder)
-    spec = (folder / "spec").read_text(encoding="utf-8")
-    (folder / "spec").write_text(entered_spec(spec), encoding="utf-8")
+    entered, words = entered_spec((folder / "spec").read_text(encoding="utf-8"))
+    (folder / "spec").write_text(entered, encoding="utf-8")
     write_archive(folder, archive)
-    return subject_words_of(spec)
+    return words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,10 +175,7 @@ class Visit:
     look: Look
     gdbserver: Subject | None
     delay: DelayOptions
-
-    @property
-    def extra_s(self) -> int:
-        return EXTRA_S
+    extra_s: int = EXTRA_S
 
     def entered(
         self, hardware: Hardware, assignment: Assignment, supplies: Supplies, scratch: Path
@@ -226,12 +218,12 @@ class Visit:
             await terminal.talk(socket, prompt=PROMPT, until=SUBJECT_STARTS)
             return
         await terminal.await_words(socket, GDBSERVER_STARTS)
-        words = debugger.remote_words(
+        words = debugger.words_on_subject(
             debugger.find_gdb(assignment.cell.arch),
-            provide_root(assignment.subject),
-            socket,
-            [paths.build],
-            debugger.delay_stops(assignment.subject, self.delay),
+            f"target remote {socket}",
+            sources=[paths.build],
+            stops=debugger.delay_stops(assignment.subject, self.delay),
+            before=[f"set sysroot {provide_root(assignment.subject)}", "set remotetimeout 60"],
         )
         await terminal.run_in_foreground(words)
         await terminal.say(socket, debugger.KILL)

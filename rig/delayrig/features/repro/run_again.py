@@ -182,7 +182,8 @@ def compare_reproduction(
             f"Times are equal to the nanosecond: {now.time_ns.total / 1e9:.9f} s in total, and each"
             f" event of the cell (SHA-256 {now.events_sha256[:12]})."
         )
-    elif other := unequal_inputs(before, digests):
+    elif other := [each for each in sorted(digests) if before.digests.get(each) != digests[each]]:
+        # Inputs of the earlier run's other cells do not count.
         times = f"{_times_line(old, now)} This run had another {', '.join(other)}."
     else:
         is_rig_fault = True
@@ -191,14 +192,6 @@ def compare_reproduction(
             " of the rig. `rig/rig compare --exact` names the first event that differs."
         )
     return Reproduction(lines=(verdict, times), is_rig_fault=is_rig_fault)
-
-
-def unequal_inputs(before: Before, digests: Mapping[str, str]) -> list[str]:
-    """Returns the inputs of the cell that differ from those of the earlier run.
-
-    A run also has inputs of other cells, which do not count.
-    """
-    return [name for name in sorted(digests) if before.digests.get(name) != digests[name]]
 
 
 def _times_line(old: CellResult, now: CellResult) -> str:

@@ -25,10 +25,11 @@ import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
-from delayrig.base.errors import BadInputError, LostGuestError
+from delayrig.base.errors import LostGuestError
 from delayrig.base.paths import Paths, Preparing
 from delayrig.features.repro import debugger
 from delayrig.features.repro.guest_entry import Visit
@@ -49,18 +50,17 @@ from delayrig.hazards.of_cell import shape_of
 from delayrig.lanes.choice import open_lane
 from delayrig.lanes.host.session import LOG, OUTPUT
 from delayrig.lanes.host.spec import PORT, Spec, cpus_text
-from delayrig.lanes.host_lane import ANY_PORT, HostLane, open_host_lane
+from delayrig.lanes.host_lane import ANY_PORT, HostLane
 from delayrig.lanes.lane import Assignment, Lane
-from delayrig.lanes.live_lane import LiveLane, PackedGuest, open_live_lane
+from delayrig.lanes.live_lane import LiveLane, PackedGuest
 from delayrig.lanes.payload import device_entries
 from delayrig.lanes.supplies import CpuPool
-from delayrig.lanes.virtual_lane import VirtualLane, open_virtual_lane
+from delayrig.lanes.virtual_lane import VirtualLane
 from delayrig.machine.arguments import LIBRARY_PATH, Hardware, pinned, preloading, qemu_arguments
 from delayrig.machine.machine import Machine
 from delayrig.machine.qemu import TUNABLES
 from delayrig.machine.session import read_results
 from delayrig.machine.snapshot import restored
-from delayrig.model.lane import LaneName
 from delayrig.model.platform import Arch, Platform
 from delayrig.plan.request import Request
 from delayrig.run.runner import OpenLane, assignment_of
@@ -129,23 +129,16 @@ class WatchedGuests(VirtualLane):
     ) -> dict[str, bytes]:
         """Shows the cell until it is done, and returns its results."""
         if self.visit is None:
-            return await self._watched(machine, assignment, scratch)
+            files = {assignment.marks: stage_lines("stage")} if assignment.marks else {}
+            files[assignment.folder / "console.log"] = whole_lines("console")
+            async with following(files, self.show):
+                return await VirtualLane.finish(self, machine, assignment, scratch)
         await machine.resume()
         guest = machine.wait_paused(limit_s=EXTRA_S)
         async with kept_awake(machine):
             await self.visit.beside(guest, assignment, self.paths, scratch)
         entries = await read_results(machine, shape_of(assignment.cell), scratch)
         return entries | device_entries(assignment.cell, scratch)
-
-    async def _watched(
-        self, machine: Machine, assignment: Assignment, scratch: Path
-    ) -> dict[str, bytes]:
-        files = {}
-        if assignment.marks:
-            files[assignment.marks] = stage_lines("stage")
-        files[assignment.folder / "console.log"] = whole_lines("console")
-        async with following(files, self.show):
-            return await VirtualLane.finish(self, machine, assignment, scratch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,12 +208,12 @@ class WatchedSessions(HostLane):
             )
             return
         (subject,) = self.programs
-        gdb = debugger.attached_words(
+        gdb = debugger.words_on_subject(
             debugger.find_gdb(Arch.X86_64),
-            pid,
-            scratch / GO,
-            [self.paths.build],
-            debugger.delay_stops(subject, self.delay),
+            f"attach {pid}",
+            sources=[self.paths.build],
+            stops=debugger.delay_stops(subject, self.delay),
+            after=[f"shell touch {scratch / GO}"],
         )
         await run_in_foreground(gdb)
 
@@ -257,42 +250,21 @@ def opener(look: Look, show: Show, on_stage: OnStage | None = None) -> OpenLane:
     """
 
     async def opened(request: Request, paths: Paths, pool: CpuPool, preparing: Preparing) -> Lane:
-        match request.lane:
-            case LaneName.VIRTUAL:
-                lane = await open_virtual_lane(request, paths, pool, preparing)
-                return WatchedGuests(
-                    request=request,
-                    supplies=lane.supplies,
-                    paths=paths,
-                    show=show,
-                    visit=await _visit(request, paths, preparing, look),
-                )
-            case LaneName.LIVE:
-                live = await open_live_lane(request, paths, pool, preparing)
-                return WatchedLiveGuests(
-                    request=request,
-                    supplies=live.supplies,
-                    image=live.image,
-                    paths=paths,
-                    show=show,
-                    on_stage=on_stage,
-                    visitor=await _visit(request, paths, preparing, look),
-                )
-            case LaneName.HOST:
-                host = await open_host_lane(request, paths, preparing)
-                return WatchedSessions(
-                    request=request,
-                    paths=paths,
-                    subjects=host.subjects,
-                    libraries=host.libraries,
-                    refused=host.refused,
-                    not_provided=host.not_provided,
-                    show=show,
-                    look=look,
-                    delay=request.delay,
-                )
+        lane = await open_lane(request, paths, pool, preparing)
+        if isinstance(lane, HostLane):
+            return WatchedSessions(**_parts(lane), show=show, look=look, delay=request.delay)
+        visit = await _visit(request, paths, preparing, look)
+        if isinstance(lane, LiveLane):
+            parts = _parts(lane) | {"visitor": visit}
+            return WatchedLiveGuests(**parts, show=show, on_stage=on_stage)
+        assert isinstance(lane, VirtualLane)
+        return WatchedGuests(**_parts(lane) | {"vm_pool": None}, show=show, visit=visit)
 
     return opened
+
+
+def _parts(lane: VirtualLane | LiveLane | HostLane) -> dict[str, Any]:
+    return {each.name: getattr(lane, each.name) for each in fields(lane)}
 
 
 async def _visit(request: Request, paths: Paths, preparing: Preparing, look: Look) -> Visit | None:
@@ -322,11 +294,10 @@ async def packed_commands(
         if isinstance(lane, HostLane):
             spec = await asyncio.to_thread(lane.pack, assignment, folder)
             return host_commands(spec, folder)
-        if isinstance(lane, LiveLane):
-            ports = {"line_port": LINE_PORT, "port": DRY_PORT, "stage_port": STAGE_PORT}
-            packed = await asyncio.to_thread(lane.pack, assignment, folder, **ports)
-            return live_commands(packed, folder)
-    raise BadInputError(f"--dry-run: the lane {request.lane} has no commands to print")
+        assert isinstance(lane, LiveLane)
+        ports = {"line_port": LINE_PORT, "port": DRY_PORT, "stage_port": STAGE_PORT}
+        packed = await asyncio.to_thread(lane.pack, assignment, folder, **ports)
+        return live_commands(packed, folder)
 
 
 def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[str]:
@@ -335,33 +306,27 @@ def qemu_command(hardware: Hardware, snapshot: Path | None, cpu: int) -> list[st
     environment = TUNABLES | preloading(machine.preload, os.environ.get(LIBRARY_PATH, ""))
     before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     words = [program_of(machine.shape.platform), *qemu_arguments(machine, monitor_fd=None)]
-    lines = ["# QEMU, with its monitor on this terminal:"]
-    lines += pasted(words, [*before, *pinned(cpu, [])])
-    lines += ["# the rig's commands to the monitor; type them there:"]
+    restoring = []
     if snapshot and machine.incoming:
-        lines += [
-            "migrate_set_capability x-ignore-shared on",
-            f"migrate_incoming {_quoted(f'file:{machine.incoming}')}",
-        ]
-    lines += [
+        # The monitor has its own quotes (monitor/hmp.c, get_str()).
+        state = f"file:{machine.incoming}".replace("\\", "\\\\").replace('"', '\\"')
+        restoring = ["migrate_set_capability x-ignore-shared on", f'migrate_incoming "{state}"']
+    return [
+        "# QEMU, with its monitor on this terminal:",
+        *pasted(words, [*before, *pinned(cpu, [])]),
+        "# the rig's commands to the monitor; type them there:",
+        *restoring,
         "cont",
         "# the guest pauses itself when its cell is done; its console is in",
         f"#   {machine.console}",
         "quit",
     ]
-    return lines
 
 
 def program_of(platform: Platform) -> str:
     """Returns QEMU's name; its path if the rig may have fetched it to where no shell finds it."""
     found = shutil.which(platform.program) if platform.program_package else None
     return found or platform.program
-
-
-def _quoted(word: str) -> str:
-    """Returns the word, quoted for QEMU's monitor (monitor/hmp.c, get_str())."""
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def live_commands(packed: PackedGuest, folder: Path) -> list[str]:

@@ -63,24 +63,24 @@ def survey_chart(survey: Survey) -> Chart:
     return Chart(title=TITLE, description=description, figure=figure)
 
 
-def _histograms(survey: Survey) -> dict[str, dict[int, tuple[int, int]]]:
+def _histograms(survey: Survey) -> dict[str, dict[int, list[int]]]:
     """Returns counts and sums in ns, by name and class in us. Bus waits exclude service time."""
-    found: dict[str, dict[int, tuple[int, int]]] = {}
-    for call in survey.calls:
-        _add(found, name_of(call), class_us(call.requested_us), call.count, call.took_ns)
+    bars = [
+        (name_of(call), class_us(call.requested_us), call.count, call.took_ns)
+        for call in survey.calls
+    ]
     seen = {call.subject for call in survey.calls if not call.library}
-    for bound in survey.bus:
-        if bound.subject not in seen and bound.from_us:
-            name = f"{bound.subject}: {BOUNDS}"
-            _add(found, name, bound.from_us, bound.count, bound.above_service_ns)
+    bars += [
+        (f"{bound.subject}: {BOUNDS}", bound.from_us, bound.count, bound.above_service_ns)
+        for bound in survey.bus
+        if bound.subject not in seen and bound.from_us
+    ]
+    found: dict[str, dict[int, list[int]]] = {}
+    for name, of_us, count, ns in bars:
+        bar = found.setdefault(name, {}).setdefault(of_us, [0, 0])
+        bar[0] += count
+        bar[1] += ns
     return found
-
-
-def _add(
-    found: dict[str, dict[int, tuple[int, int]]], name: str, of_us: int, count: int, ns: int
-) -> None:
-    known, known_ns = found.setdefault(name, {}).get(of_us, (0, 0))
-    found[name][of_us] = (known + count, known_ns + ns)
 
 
 def _draw_bars(

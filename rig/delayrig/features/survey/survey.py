@@ -17,9 +17,8 @@ import msgspec
 from delayrig.hazards.of_cell import is_in_library
 from delayrig.judge.bus import observe_waits, wake_bound_ns
 from delayrig.judge.waste import Watched, read_watched, took_ns, whole_delays
-from delayrig.model.cell import Cell
 from delayrig.model.delays import DelayCall
-from delayrig.model.events import Event, Request, first, requests
+from delayrig.model.events import Event, first, requests
 from delayrig.model.evidence import ObservedWait
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
@@ -102,22 +101,19 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 def gaps_of(events: list[Event]) -> list[Gap]:
     """Returns every gap before a request of the subject, in order."""
     wake_ns = wake_bound_ns(first(events, Start))
-    return [
-        _gap(before, after, wake_ns)
-        for before, after in pairwise(requests(events))
-        if after.read_ns > before.reply_ns
-    ]
-
-
-def _gap(before: Request, after: Request, wake_ns: int | None) -> Gap:
-    empty_ns = after.empty_ns
-    closed_ns = empty_ns if wake_ns is None else max(empty_ns, after.read_ns - wake_ns)
-    return Gap(
-        opened_ns=before.reply_ns,
-        closed_ns=after.read_ns,
-        shortest_ns=max(closed_ns - before.reply_ns, 0),
-        longest_ns=after.read_ns - before.reply_ns,
-    )
+    gaps = []
+    for before, after in pairwise(requests(events)):
+        if after.read_ns <= before.reply_ns:
+            continue
+        woken_ns = 0 if wake_ns is None else after.read_ns - wake_ns
+        gap = Gap(
+            opened_ns=before.reply_ns,
+            closed_ns=after.read_ns,
+            shortest_ns=max(max(after.empty_ns, woken_ns) - before.reply_ns, 0),
+            longest_ns=after.read_ns - before.reply_ns,
+        )
+        gaps.append(gap)
+    return gaps
 
 
 def service_ns(gaps: Sequence[Gap]) -> int:
@@ -126,12 +122,9 @@ def service_ns(gaps: Sequence[Gap]) -> int:
     return longest[(len(longest) - 1) // QUICK] if longest else 0
 
 
-def bounds_of(watched: Iterable[Watched]) -> list[BusBound]:
-    """Returns the bounds of each cell, the shortest first."""
-    return [bound for each in watched for bound in _bounds(each.cell, gaps_of(each.events))]
-
-
-def _bounds(cell: Cell, gaps: Sequence[Gap]) -> Iterator[BusBound]:
+def bounds_of(watched: Watched) -> Iterator[BusBound]:
+    """Yields the bounds of a cell, the shortest first."""
+    cell, gaps = watched.cell, gaps_of(watched.events)
     service = service_ns(gaps)
     classes: dict[int, list[Gap]] = {}
     for gap in gaps:
@@ -278,7 +271,7 @@ def survey_run(folder: Path) -> Survey:
     return Survey(
         lines=_lines(results, watched),
         calls=requested_of(watched),
-        bus=bounds_of(watched),
+        bus=[bound for each in watched for bound in bounds_of(each)],
         known=[known for each in watched for known in known_waits(each, profiles[each.cell.id])],
         agreements=[found for each in watched if (found := agreement_of(each))],
     )

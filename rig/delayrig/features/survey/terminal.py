@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of a survey, for terminals and pages alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,14 +20,19 @@ def tables_of(survey: Survey) -> list[Table]:
 
 
 def _calls(survey: Survey) -> Table:
+    made = []
+    for (*words, _), rows in classed(survey.calls).items():
+        low, high = min(r.requested_us for r in rows), max(r.requested_us for r in rows)
+        count, beyond = sum(r.count for r in rows), sum(r.beyond_ns for r in rows)
+        took = sum(r.took_ns for r in rows)
+        lengths = f"{low}" if low == high else f"{low} to {high}"
+        sums = f"{took / 1e6:.3f}", f"{beyond / 1e6:.3f}", f"{beyond / count / 1e3:.2f}"
+        made.append([*words, lengths, f"{count}", *sums])
     return words_and_figures(
         caption="Waits asked for, call by call (delay witness)",
         words=("subject", "chip", "job"),
         figures=("asked us", "times", "took ms", "beyond ms", "beyond each us"),
-        rows=[
-            [*words, _span(rows), f"{sum(row.count for row in rows)}", *_sums(rows)]
-            for (*words, _), rows in classed(survey.calls).items()
-        ],
+        rows=made,
     )
 
 
@@ -42,17 +47,6 @@ def classed(calls: Iterable[Requested]) -> dict[tuple[str, str, str, int], list[
 
 def name_of(row: Requested) -> str:
     return f"{row.subject} (library)" if row.library else row.subject
-
-
-def _span(rows: Sequence[Requested]) -> str:
-    low, high = min(r.requested_us for r in rows), max(r.requested_us for r in rows)
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _sums(rows: Sequence[Requested]) -> tuple[str, str, str]:
-    count, beyond = sum(r.count for r in rows), sum(r.beyond_ns for r in rows)
-    took = sum(r.took_ns for r in rows)
-    return f"{took / 1e6:.3f}", f"{beyond / 1e6:.3f}", f"{beyond / count / 1e3:.2f}"
 
 
 def _known(survey: Survey) -> Table:
