@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from delayrig.setup.arguments import read_request
 from delayrig.setup.container import (
     RECIPE,
     STAGE,
@@ -203,11 +202,6 @@ def test_copied_sources_are_enough_to_start_the_launcher(tmp_path: Path) -> None
     done = run(tmp_path / "rig" / "rig", "setup", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "--packages" in done.stdout
-
-
-def test_only_setup_has_the_option_packages() -> None:
-    assert read_request(["--yes", "setup", "--packages"]).packages_only
-    assert not read_request(["run", "--packages"]).packages_only
 
 
 @pytest.mark.parametrize(
