@@ -92,9 +92,7 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
 
 
 def _check_packages(context: Context) -> Finding:
-    wanted = read_wanted(context.layout)
-    if context.steps == stamp.HOST_STEPS:
-        wanted = tuple(package for package in wanted if not package.guests_only)
+    wanted = read_wanted(context.layout, for_guests=context.steps != stamp.HOST_STEPS)
     if lacking := lacking_of(wanted):
         return problem(
             "missing " + ", ".join(lack.package.label for lack in lacking),

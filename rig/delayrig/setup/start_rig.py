@@ -54,7 +54,7 @@ def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
 
 
 def run_forwarding(
-    argv: Sequence[str], environment: Mapping[str, str], *, blocked: Iterable[int] = ()
+    argv: list[str], environment: Mapping[str, str], *, blocked: Iterable[int] = ()
 ) -> tuple[int, set[int]]:
     """Runs a program, and forwards the signals that only this process receives.
 
