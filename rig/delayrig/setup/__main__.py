@@ -11,12 +11,14 @@ INTERRUPTED = 130
 def start() -> int:
     """Runs the launcher and returns its exit code; 99 if it fails, or 125 with `--bisect`.
 
-    Without this, Python would exit with 1 after an error; 1 means that a flashrom is unsafe.
+    Without this, Python would exit with 1 after an error; 1 means that a flashrom is unsafe. For
+    125 `git bisect run` skips the revision. It would take 99 for a bad revision.
     """
+    code = RIG_FAULT
     try:
         from delayrig.setup.launcher import main
 
-        return main(sys.argv[1:])
+        code = main(sys.argv[1:])
     except KeyboardInterrupt:
         sys.stderr.write("rig/rig: interrupted; nothing was begun\n")
         return INTERRUPTED
@@ -26,7 +28,7 @@ def start() -> int:
         import traceback
 
         traceback.print_exc()
-    return UNTESTABLE if "--bisect" in sys.argv else RIG_FAULT
+    return UNTESTABLE if "--bisect" in sys.argv and code == RIG_FAULT else code
 
 
 if __name__ == "__main__":

@@ -32,8 +32,7 @@ def ensure_account(context: Context) -> bool:
     if asked and not context.console.ask("Make it now?"):
         raise SetupError(f"the account {NAME} is missing, and you chose not to make it", _remedy())
     for argv in making():
-        done = run_logged(argv, log=context.layout.logs / "account.log", console=context.console)
-        done.require(f"making the account {NAME}", _remedy())
+        run_logged(context, "account", argv).require(f"making the account {NAME}", _remedy())
     context.console.say("made")
     return True
 

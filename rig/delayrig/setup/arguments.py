@@ -65,32 +65,25 @@ OWN_COMMANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    command: str | None
     passed: tuple[str, ...]
     """All arguments except the launcher's options, for the rig."""
-    yes: bool = False
-    no_install: bool = False
-    no_color: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    as_json: bool = False
-    security: bool = False
-    help: bool = False
-    version: bool = False
-    if_needed: bool = False
-    needs_guests: bool = True
+    given: tuple[str, ...]
+    """All arguments before `--`, except `--archive URI`."""
+    command: str | None
+    needs_guests: bool
     """False if the command line chooses the host lane."""
-    for_tests: bool = False
-    packages_only: bool = False
-    in_container: bool = False
-    imported: str = ""
+    imported: str
     """The file of `images --import FILE`; empty for all other command lines."""
-    sha256: str = ""
+    sha256: str
     """The digest that this file must have; empty: any."""
-    extras: tuple[str, ...] = ()
-    archive: str = ""
-    words: tuple[str, ...] = ()
+    extras: tuple[str, ...]
+    archive: str
+    words: tuple[str, ...]
     """The words before the first option: the subcommand, and possibly its own subcommand."""
+
+    def has(self, *options: str) -> bool:
+        """Returns True if one of the options was given before `--`."""
+        return not set(options).isdisjoint(self.given)
 
     @property
     def own(self) -> bool:
@@ -98,51 +91,42 @@ class Request:
         return self.command in OWN_COMMANDS
 
     @property
+    def asks_version(self) -> bool:
+        return self.passed[:1] == ("--version",)
+
+    @property
     def asks(self) -> bool:
         """Returns True if the answer needs no set-up: help, the version, or a list."""
         is_list = self.passed in {(name,) for name in LISTS}
-        return self.help or self.version or self.command is None or is_list
+        return self.has(*HELP_OPTIONS) or self.asks_version or self.command is None or is_list
 
 
 def read_request(arguments: Sequence[str]) -> Request:
     """Parses the command line as the launcher needs it. Words after `--` are only passed on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, archive = _take_archive(arguments[:end])
-    rest = arguments[end:]
     kept = [argument for argument in ours if argument not in LAUNCHER_OPTIONS]
     command = next((argument for argument in kept if not argument.startswith("-")), None)
     request = Request(
+        passed=(*kept, *arguments[end:]),
+        given=tuple(ours),
         command=command,
-        passed=(*kept, *rest),
-        yes="--yes" in ours,
-        no_install="--no-install" in ours,
-        no_color="--no-color" in ours,
-        quiet=any(option in ours for option in QUIET_OPTIONS),
-        verbose=any(option in ours for option in VERBOSE_OPTIONS),
-        as_json="--json" in ours,
-        security="--security" in ours,
-        help=any(option in ours for option in HELP_OPTIONS),
-        if_needed="--if-needed" in ours,
         # The last --lane counts, as the rig will read it. Commands without --lane may have --host.
         needs_guests=values_of("--lane", ours)[-1:] != ["host"] and "--host" not in ours,
-        for_tests="--tests" in ours and command == "setup",
-        packages_only="--packages" in ours and command == "setup",
-        in_container="--container" in ours,
         imported=next(iter(values_of("--import", kept)), "") if command == "images" else "",
         sha256=_sha256(kept) if command == "images" else "",
         extras=tuple(values_of(EXTRA_OPTION, kept)) if command == "setup" else (),
         archive=archive,
-        version=kept[:1] == ["--version"],
         words=tuple(takewhile(lambda word: not word.startswith("-"), kept)),
     )
-    if request.command in OWN_COMMANDS:
-        known = {request.command, *OWN_COMMANDS[request.command], *HELP_OPTIONS}
+    if command in OWN_COMMANDS:
+        known = {command, *OWN_COMMANDS[command], *HELP_OPTIONS}
         if request.extras:
             named = (f"{EXTRA_OPTION}={extra}" for extra in request.extras)
             known |= {EXTRA_OPTION, *request.extras, *named}
         for argument in request.passed:
             if argument not in known:
-                raise UsageError(f"rig/rig {request.command} does not know {argument!r}")
+                raise UsageError(f"rig/rig {command} does not know {argument!r}")
     return request
 
 

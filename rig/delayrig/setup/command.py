@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from delayrig.setup.console import Console
+from delayrig.setup.console import Console, Context
 from delayrig.setup.errors import SetupError
 
 TAIL_LINES = 12
@@ -75,13 +75,10 @@ def succeeds(argv: Sequence[str]) -> bool:
 
 
 def run_logged(
-    argv: Sequence[str],
-    *,
-    log: Path,
-    console: Console,
-    environment: Mapping[str, str] | None = None,
+    context: Context, name: str, argv: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> Done:
-    """Runs a long job. Appends its output to the log, and shows the last line on the console."""
+    """Runs a long job. Appends its output to a log of that name, and shows its last line."""
+    log = context.layout.logs / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     with log.open("a", encoding="utf-8") as file:
@@ -96,12 +93,12 @@ def run_logged(
             env={**os.environ, **(environment or {})},
         ) as process:
             try:
-                _copy(process, file, tail, console)
+                _copy(process, file, tail, context.console)
             except BaseException:
                 _interrupt(process)
                 raise
         file.write(f"exit {process.returncode}\n")
-    console.erase()
+    context.console.erase()
     return Done(code=process.returncode, tail=tuple(tail), log=log)
 
 

@@ -9,11 +9,10 @@ import hashlib
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from delayrig.setup.distribution import this_release
 from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
 from delayrig.setup.mounts import plan_mounts
+from delayrig.setup.start_rig import run_forwarding
 
 ROOTLESS = {
     "podman": ("podman", "info", "--format", "{{.Host.Security.Rootless}}"),
@@ -47,9 +47,8 @@ PASSED = (
 """Variables that are passed on by name, so that their values are not in the command line."""
 LIMIT = 4096
 """The limit of open files and of processes: enough for a guest on each of 500 CPUs."""
-FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-BY_KERNEL_MIN = 1
-"""The least si_code of signals from the terminal, which the program has received as well."""
+DID_NOT_START = (125, 126, 127)
+"""The exit codes of an engine whose container did not start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +154,11 @@ def run_in_container(context: Context, request: Request) -> int:
         *("--entrypoint=tini", image, "--"),
         *(str(layout.package_path / "rig"), "--yes", *request.passed),
     ]
-    return exit_code(run_forwarding(argv))
+    status, _ = run_forwarding(argv, environment)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        return 128 - code
+    return EXIT_RIG_FAULT if code in DID_NOT_START else code
 
 
 def history_folder(environment: Mapping[str, str]) -> Path:
@@ -167,30 +170,6 @@ def history_folder(environment: Mapping[str, str]) -> Path:
             "you have no home folder, so the history of runs has no place outside the container",
             "set XDG_DATA_HOME to a folder that you may write to",
         ) from error
-
-
-def run_forwarding(argv: Sequence[str]) -> int:
-    """Runs a program and returns its exit code; forwards signals that only this process gets."""
-    awaited = FORWARDED | {signal.SIGCHLD}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-
-    def unblock() -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    try:
-        with subprocess.Popen(argv, preexec_fn=unblock) as process:
-            while process.poll() is None:
-                received = signal.sigwaitinfo(awaited)
-                if received.si_signo in FORWARDED and received.si_code < BY_KERNEL_MIN:
-                    process.send_signal(received.si_signo)
-        return process.returncode if process.returncode >= 0 else 128 - process.returncode
-    finally:
-        unblock()
-
-
-def exit_code(code: int) -> int:
-    """Returns the command's exit code; if the container did not start (125 to 127), a rig fault."""
-    return EXIT_RIG_FAULT if code in (125, 126, 127) else code
 
 
 def provide_image(console: Console, layout: Layout, engine: Engine, base: str) -> str:

@@ -95,9 +95,7 @@ def _guarded(check: Callable[[Context], Finding], context: Context) -> Finding:
 def _check_packages(context: Context) -> Finding:
     if shutil.which("dpkg-query") is None:
         return note("not checked without dpkg; meson says which are missing", "")
-    wanted = read_wanted(context.layout)
-    if context.steps == stamp.HOST_STEPS:
-        wanted = tuple(package for package in wanted if not package.guests_only)
+    wanted = read_wanted(context.layout, for_guests=context.steps != stamp.HOST_STEPS)
     if lacking := lacking_of(wanted):
         return problem(
             "missing " + ", ".join(lack.package.label for lack in lacking),

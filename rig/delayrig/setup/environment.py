@@ -76,12 +76,10 @@ def add_extras(context: Context, names: Iterable[str]) -> None:
 def _make(context: Context) -> None:
     # The libvirt binding is a package of the distribution, so the environment must see those.
     options = ["--clear", "--system-site-packages"]
-    done = run_logged(
-        [SYSTEM_PYTHON, "-m", "venv", *options, str(context.layout.venv)],
-        log=context.layout.logs / "venv.log",
-        console=context.console,
+    venv = [SYSTEM_PYTHON, "-m", "venv", *options, str(context.layout.venv)]
+    run_logged(context, "venv", venv).require(
+        "making the Python environment", "check that python3-venv is installed"
     )
-    done.require("making the Python environment", "check that python3-venv is installed")
 
 
 def _fill(context: Context, locks: Iterable[Path]) -> None:
@@ -101,9 +99,5 @@ def _fill(context: Context, locks: Iterable[Path]) -> None:
 
 
 def _pip(context: Context, arguments: list[str]) -> Done:
-    return run_logged(
-        [str(context.layout.python), "-m", "pip", *arguments, *QUIET],
-        log=context.layout.logs / "pip.log",
-        console=context.console,
-        environment={"PYTHONNOUSERSITE": "1", "PYTHONPATH": ""},
-    )
+    argv = [str(context.layout.python), "-m", "pip", *arguments, *QUIET]
+    return run_logged(context, "pip", argv, {"PYTHONNOUSERSITE": "1", "PYTHONPATH": ""})

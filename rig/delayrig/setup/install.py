@@ -78,11 +78,8 @@ class AptGet:
 
     def _run(self, what: str, argv: list[str]) -> Done:
         self.context.console.say(what)
-        return run_logged(
-            [*self.privilege, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *argv],
-            log=self.context.layout.logs / "apt.log",
-            console=self.context.console,
-        )
+        variables = ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8"]
+        return run_logged(self.context, "apt", [*self.privilege, *variables, *argv])
 
     def _options(self) -> list[str]:
         if self.sources is None:

@@ -14,7 +14,10 @@ from delayrig.setup import stamp
 from delayrig.setup.arguments import (
     ARCHIVE_VARIABLE,
     HELP,
+    HELP_OPTIONS,
     OWN_COMMANDS,
+    QUIET_OPTIONS,
+    VERBOSE_OPTIONS,
     Request,
     named_archive,
     read_request,
@@ -24,7 +27,6 @@ from delayrig.setup.errors import (
     EXIT_INTERRUPTED,
     EXIT_PASS,
     EXIT_RIG_FAULT,
-    EXIT_UNTESTABLE,
     SetupError,
     UsageError,
 )
@@ -38,17 +40,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Does what the command line says, and returns the exit code.
-
-    With --bisect, a rig that cannot be set up ends with 125, for which `git bisect run` skips the
-    revision. It would take 99 for a bad revision.
-    """
-    code = _main(arguments)
-    is_bisect = "--bisect" in arguments
-    return EXIT_UNTESTABLE if is_bisect and code == EXIT_RIG_FAULT else code
-
-
-def _main(arguments: Sequence[str]) -> int:
+    """Does what the command line says, and returns the exit code."""
     try:
         return _do(find_layout(os.environ), read_request(arguments))
     except UsageError as error:
@@ -65,7 +57,7 @@ def _do(layout: Layout, request: Request) -> int:
     if request.archive:
         os.environ[ARCHIVE_VARIABLE] = request.archive
     named_archive(os.environ)
-    ours = request.own or request.in_container or request.imported
+    ours = request.own or request.has("--container") or request.imported
     if not ours and _is_ready(layout, request):
         return run_rig(layout, request.passed)
     return _guarded(layout, request)
@@ -77,7 +69,7 @@ def _is_ready(layout: Layout, request: Request) -> bool:
     Then this process keeps its shared lock, so that no other checkout replaces the programs.
     """
     used = note_use(layout)
-    ready = not stale_steps(layout, wanted_marks(layout), _steps(request))
+    ready = not stale_steps(layout, wanted_marks(layout), steps_of(request))
     if not ready and used >= 0:
         os.close(used)
     return ready
@@ -93,9 +85,9 @@ def _answer(layout: Layout, request: Request) -> int:
     from delayrig.setup.reference import check_command, help_text, list_text
 
     check_command(layout, request.command, OWN_COMMANDS)
-    if request.version:
+    if request.asks_version:
         sys.stdout.write(f"rig/rig, version {__version__}\n")
-    elif request.help:
+    elif request.has(*HELP_OPTIONS):
         sys.stdout.write(help_text(layout, request.words))
     elif request.command is None:
         sys.stderr.write(help_text(layout, ()))
@@ -118,22 +110,26 @@ def _guarded(layout: Layout, request: Request) -> int:
     # themselves.
     output = sys.stdout if request.command in ("doctor", "clean") else sys.stderr
     console = open_console(
-        output, sys.stdin, os.environ, no_color=request.no_color, quiet=request.quiet
+        output,
+        sys.stdin,
+        os.environ,
+        no_color=request.has("--no-color"),
+        quiet=request.has(*QUIET_OPTIONS),
     )
     context = Context(
         layout=layout,
         console=console,
-        yes=request.yes,
-        no_install=request.no_install,
-        again=request.command == "setup" and not request.if_needed,
-        as_json=request.as_json,
-        security=request.security,
-        steps=_steps(request),
+        yes=request.has("--yes"),
+        no_install=request.has("--no-install"),
+        again=request.command == "setup" and not request.has("--if-needed"),
+        as_json=request.has("--json"),
+        security=request.has("--security"),
+        steps=steps_of(request),
     )
     try:
         return _dispatch(context, request)
     except SetupError as error:
-        if request.verbose:
+        if request.has(*VERBOSE_OPTIONS):
             import traceback
 
             traceback.print_exc()
@@ -147,10 +143,11 @@ def _guarded(layout: Layout, request: Request) -> int:
     return EXIT_RIG_FAULT
 
 
-def _steps(request: Request) -> tuple[str, ...]:
-    if request.packages_only:
+def steps_of(request: Request) -> tuple[str, ...]:
+    """Returns the steps of set-up that the command needs, in order."""
+    if request.own and request.has("--packages"):
         return (stamp.PACKAGES, stamp.ACCOUNT)
-    if request.for_tests:
+    if request.own and request.has("--tests"):
         return stamp.TEST_STEPS
     if not request.needs_guests:
         return stamp.HOST_STEPS
@@ -158,7 +155,7 @@ def _steps(request: Request) -> tuple[str, ...]:
 
 
 def _dispatch(context: "Context", request: Request) -> int:
-    if request.in_container:
+    if request.has("--container"):
         from delayrig.setup.container import run_in_container
 
         return run_in_container(context, request)

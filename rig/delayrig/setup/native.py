@@ -109,9 +109,5 @@ def _meson(context: Context, *arguments: str) -> Done:
     # PATH.
     programs = context.layout.venv / "bin"
     path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return run_logged(
-        [str(programs / "meson"), *arguments],
-        log=context.layout.logs / "meson.log",
-        console=context.console,
-        environment={"PATH": path, "PYTHONPATH": ""},
-    )
+    argv = [str(programs / "meson"), *arguments]
+    return run_logged(context, "meson", argv, {"PATH": path, "PYTHONPATH": ""})

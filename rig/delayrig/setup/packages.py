@@ -57,10 +57,6 @@ class Lack:
         return self.package.reason + there
 
 
-def ensure_packages(context: Context) -> bool:
-    return _ensure(context, read_wanted(context.layout))
-
-
 def ensure_host_packages(context: Context) -> bool:
     """Installs the packages that cells without guests need. Returns False if none was missing.
 
@@ -68,16 +64,12 @@ def ensure_host_packages(context: Context) -> bool:
     """
     if shutil.which(QUERY[0]) is None:
         return False
-    wanted = read_wanted(context.layout)
-    return _ensure(context, tuple(package for package in wanted if not package.guests_only))
+    return ensure_packages(context, for_guests=False)
 
 
-def ensure_test_packages(context: Context) -> bool:
-    return _ensure(context, read_wanted(context.layout, for_tests=True))
-
-
-def _ensure(context: Context, wanted: tuple[Package, ...]) -> bool:
+def ensure_packages(context: Context, *, for_tests: bool = False, for_guests: bool = True) -> bool:
     """Installs missing packages. Returns False if none was missing."""
+    wanted = read_wanted(context.layout, for_tests=for_tests, for_guests=for_guests)
     lacking = lacking_of(wanted)
     if not lacking:
         return False
@@ -104,13 +96,20 @@ def read_packages(path: Path) -> tuple[Package, ...]:
     return tuple(Package(name=name, **entry) for name, entry in content["packages"].items())
 
 
-def read_wanted(layout: Layout, *, for_tests: bool = False) -> tuple[Package, ...]:
+def read_wanted(
+    layout: Layout, *, for_tests: bool = False, for_guests: bool = True
+) -> tuple[Package, ...]:
     """Returns the packages of packages.toml for a machine like this one.
 
-    They are those of the rig, or those that only its tests need.
+    They are those of the rig, without `for_guests` for the host lane alone; or those that only its
+    tests need.
     """
     listed = read_packages(layout.setup / "packages.toml")
-    own = [package for package in listed if package.tests_only is for_tests]
+    own = [
+        package
+        for package in listed
+        if package.tests_only is for_tests and (for_guests or not package.guests_only)
+    ]
     return wanted_on(own, answer(["dpkg", "--print-architecture"]).strip(), _any_installed)
 
 

@@ -4,7 +4,7 @@
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from delayrig.setup.errors import EXIT_RIG_FAULT, EXIT_UNSAFE
 from delayrig.setup.layout import STATE_VARIABLE, Layout
@@ -15,7 +15,7 @@ SAYS_UNSAFE = 101
 """The exit code that stands for 1 between rig and launcher: Python exits with 1 if it fails."""
 DEATHS_OF_PYTHON = (1, 120)  # 120: output could not be flushed at the end
 PASSED_ON = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-SI_KERNEL = 0x80  # sigaction(2): from the terminal, which sends it to the rig as well
+SI_KERNEL = 0x80  # sigaction(2): from the terminal, which sends it to the program as well
 
 
 def rig_argv(layout: Layout, arguments: Sequence[str]) -> list[str]:
@@ -44,38 +44,38 @@ def run_rig(layout: Layout, arguments: Sequence[str]) -> int:
     The rig unblocks SIGINT as soon as it can handle it. Python would print a traceback if it were
     interrupted while it starts.
     """
-    sys.stderr.flush()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
     python, *rest = rig_argv(layout, arguments)
-    rig = os.posix_spawn(
-        python,
-        [python, "-X", f"{STARTED_BY}={os.getpid()}", *rest],
-        rig_environment(layout, os.environ),
-        setsigmask=before | {signal.SIGINT},
-    )
-    status, received = _wait(rig)
+    argv = [python, "-X", f"{STARTED_BY}={os.getpid()}", *rest]
+    blocked = {signal.SIGINT}
+    status, received = run_forwarding(argv, rig_environment(layout, os.environ), blocked=blocked)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in received:
         _die_of(os.WTERMSIG(status))
     return _exit_code(os.waitstatus_to_exitcode(status))
 
 
-def _wait(rig: int) -> tuple[int, set[int]]:
-    """Returns the rig's wait status, and the signals that this process received.
+def run_forwarding(
+    argv: list[str], environment: Mapping[str, str], *, blocked: Iterable[int] = ()
+) -> tuple[int, set[int]]:
+    """Runs a program, and forwards the signals that only this process receives.
 
-    Forwards the signals that the rig did not receive.
+    The program starts with the `blocked` signals blocked. Returns its wait status, and the signals
+    that this process received.
     """
+    sys.stderr.flush()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    program = os.posix_spawnp(argv[0], argv, environment, setsigmask={*before, *blocked})
     numbers: set[int] = set()
     while True:
         received = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
         if received.si_signo == signal.SIGCHLD:
-            ended, status = os.waitpid(rig, os.WNOHANG)
+            ended, status = os.waitpid(program, os.WNOHANG)
             if ended:
                 return status, numbers
             continue
         numbers.add(received.si_signo)
         if received.si_code != SI_KERNEL or received.si_signo == signal.SIGHUP:
-            os.kill(rig, received.si_signo)
+            os.kill(program, received.si_signo)
 
 
 def _die_of(number: int) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from delayrig.setup import stamp
@@ -19,10 +20,10 @@ from delayrig.setup.environment import (
     ensure_environment,
     ensure_test_environment,
 )
-from delayrig.setup.images import ensure_images, ensure_test_images
+from delayrig.setup.images import ensure_images
 from delayrig.setup.lock import hold_state
 from delayrig.setup.native import ensure_native
-from delayrig.setup.packages import ensure_host_packages, ensure_packages, ensure_test_packages
+from delayrig.setup.packages import ensure_host_packages, ensure_packages
 from delayrig.setup.stamp import stale_steps, wanted_marks, write_mark
 
 STEPS: dict[str, tuple[str, Callable[[Context], bool]]] = {
@@ -32,8 +33,11 @@ STEPS: dict[str, tuple[str, Callable[[Context], bool]]] = {
     stamp.ENVIRONMENT: ("Python environment", ensure_environment),
     stamp.NATIVE: ("native programs", ensure_native),
     stamp.IMAGES: ("images", ensure_images),
-    stamp.TEST_IMAGES: ("images of the tests", ensure_test_images),
-    stamp.TEST_PACKAGES: ("what the tests need", ensure_test_packages),
+    stamp.TEST_IMAGES: (
+        "images of the tests",
+        partial(ensure_images, title="images of the tests", options=["--all"]),
+    ),
+    stamp.TEST_PACKAGES: ("what the tests need", partial(ensure_packages, for_tests=True)),
     stamp.TEST_ENVIRONMENT: ("Python packages of the tests", ensure_test_environment),
 }
 SYSTEM_STEPS = (stamp.PACKAGES, stamp.HOST_PACKAGES, stamp.TEST_PACKAGES, stamp.ACCOUNT)

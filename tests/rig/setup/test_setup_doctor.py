@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 from delayrig.base.paths import find_paths
 from delayrig.setup import doctor, environment, security
-from delayrig.setup.arguments import OWN_COMMANDS, read_request
+from delayrig.setup.arguments import OWN_COMMANDS, QUIET_OPTIONS, VERBOSE_OPTIONS, read_request
 from delayrig.setup.console import Console, Context, Finding, Level
 from delayrig.setup.doctor import QEMU_VERSION_MIN, checks_for, examine
 from delayrig.setup.errors import UsageError
@@ -65,7 +65,7 @@ def test_doctor_without_dpkg_compares_versions_of_qemu_and_names_no_package(
 
 def test_doctor_prints_one_json_document(tmp_path: Path) -> None:
     output = io.StringIO()
-    as_json = read_request(["doctor", "--json"]).as_json
+    as_json = read_request(["doctor", "--json"]).has("--json")
     context = context_of(tmp_path, output, steps=HOST_STEPS, as_json=as_json)
     code = examine(context)
     found = json.loads(output.getvalue())
@@ -77,10 +77,8 @@ def test_doctor_prints_one_json_document(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", OWN_COMMANDS)
 def test_commands_of_the_launcher_can_be_quiet_or_verbose(command: str) -> None:
-    assert read_request([command, "-q"]).quiet
-    assert read_request([command, "--quiet"]).quiet
-    assert read_request([command, "--verbose"]).verbose
-    assert not read_request([command]).quiet
+    for option in (*QUIET_OPTIONS, *VERBOSE_OPTIONS):
+        assert read_request([command, option]).has(option)
 
 
 def test_moved_environment_is_named_by_doctor_and_made_again_by_setup(
@@ -118,7 +116,7 @@ def test_quiet_console_prints_only_errors() -> None:
 def security_context(output: io.StringIO) -> Context:
     """Returns the context of `doctor --security --json` on this machine."""
     layout = Layout(checkout=CHECKOUT, state=find_paths().state)
-    security = read_request(["doctor", "--security"]).security
+    security = read_request(["doctor", "--security"]).has("--security")
     return context_of(CHECKOUT, output, layout=layout, security=security, as_json=True)
 
 

@@ -152,17 +152,16 @@ def test_second_set_up_waits_for_the_first(layout: Layout) -> None:
 
 
 def test_passwords_of_addresses_are_not_logged(tmp_path: Path) -> None:
-    log = tmp_path / "log" / "apt.log"
     address = "http://me:secret@m.example.org/debian"
-    done = run_logged(["echo", f"Err: {address}"], log=log, console=SILENT)
+    done = run_logged(context_of(tmp_path), "apt", ["echo", f"Err: {address}"])
     assert done.tail == ("Err: http://***@m.example.org/debian",)
-    assert "secret" not in log.read_text(encoding="utf-8")
+    assert "secret" not in done.log.read_text(encoding="utf-8")
     assert redact("http://m.example.org/a@b") == "http://m.example.org/a@b"
 
 
 def test_failed_job_shows_the_end_of_its_log_and_reports_a_full_disk(tmp_path: Path) -> None:
     def failure(script: str) -> SetupError:
-        done = run_logged(["sh", "-c", script], log=tmp_path / "build.log", console=SILENT)
+        done = run_logged(context_of(tmp_path), "build", ["sh", "-c", script])
         with pytest.raises(SetupError) as raised:
             done.require("building", "start again")
         return raised.value

@@ -18,6 +18,7 @@ from delayrig.setup.apt import (
 from delayrig.setup.arguments import ARCHIVE_VARIABLE, folder_of, named_archive, read_request
 from delayrig.setup.console import Console, Context
 from delayrig.setup.errors import SetupError, UsageError
+from delayrig.setup.launcher import steps_of
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.packages import (
     Lack,
@@ -29,7 +30,10 @@ from delayrig.setup.packages import (
     wanted_on,
 )
 from delayrig.setup.stamp import (
+    ACCOUNT,
     EVERY_STEP,
+    GUEST_STEPS,
+    PACKAGES,
     TEST_ENVIRONMENT,
     TEST_IMAGES,
     TEST_PACKAGES,
@@ -191,11 +195,10 @@ def test_packages_of_the_tests_are_wanted_only_for_tests() -> None:
 
 
 def test_setup_for_tests_does_their_steps_after_all_others() -> None:
-    assert read_request(["setup", "--if-needed", "--tests"]).for_tests
-    assert not read_request(["run", "--tests"]).for_tests
-    assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).for_tests
-    assert not read_request(["run", "--subject", "setup", "--tests", "--packages"]).packages_only
-    assert read_request(["--yes", "setup", "--packages"]).packages_only
+    assert steps_of(read_request(["setup", "--if-needed", "--tests"])) == TEST_STEPS
+    for line in ("run --tests", "run --subject setup --tests --packages", "run --packages"):
+        assert steps_of(read_request(line.split())) == GUEST_STEPS
+    assert steps_of(read_request(["--yes", "setup", "--packages"])) == (PACKAGES, ACCOUNT)
     assert read_request(["-v", "setup", "--extra", "cluster"]).extras == ("cluster",)
     assert (*EVERY_STEP, TEST_IMAGES, TEST_PACKAGES, TEST_ENVIRONMENT) == TEST_STEPS
 
@@ -215,7 +218,7 @@ def test_launcher_options_are_removed_at_any_position(
 ) -> None:
     request = read_request(line.split())
     assert " ".join(request.passed) == passed
-    assert (request.yes, request.no_install) == (yes, no_install)
+    assert (request.has("--yes"), request.has("--no-install")) == (yes, no_install)
 
 
 OS_RELEASE = 'NAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\nID=debian\n'

@@ -104,10 +104,13 @@ def measure(only: Sequence[str], out: Path | None) -> None:
     folder = out or default_out("measured")
     for part in only or RUNS:
         _provide(part, folder / part)
-        _write(part, folder, checkout)
-    for name, (parts, page) in JOINED.items():
-        if all((folder / part / FILES[RUNS[part][0]]).is_file() for part in parts):
-            write_text(checkout / PAGES / name, page(folder))
+        for name, (parts, page) in MADE_FROM.items():
+            if part in parts and all(_is_finished(each, folder / each) for each in parts):
+                write_text(checkout / PAGES / name, page(folder))
+        if part in QUOTED:
+            for document in (checkout / name for name in QUOTING):
+                text = document.read_text(encoding="utf-8")
+                write_text(document, QUOTED[part](text, folder / part))
 
 
 def made_with(results: Results, paths: Paths) -> str:
@@ -120,8 +123,12 @@ def made_with(results: Results, paths: Paths) -> str:
     )
 
 
+def _is_finished(part: str, folder: Path) -> bool:
+    return (folder / FILES[RUNS[part][0]]).is_file()
+
+
 def _provide(part: str, folder: Path) -> None:
-    if (folder / FILES[RUNS[part][0]]).is_file():
+    if _is_finished(part, folder):
         return
     words = [sys.executable, "-P", "-m", "delayrig", *RUNS[part], "--out", str(folder)]
     end_with_parent = partial(prctl, PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -130,20 +137,9 @@ def _provide(part: str, folder: Path) -> None:
         raise RigFaultError(f"rig/rig {' '.join(RUNS[part])}: exit code {status}", hint="see above")
 
 
-def _write(part: str, folder: Path, checkout: Path) -> None:
-    """Writes the pages and quotes that need no other part."""
-    pages = checkout / PAGES
-    if part == "default":
-        results = read_results(folder / part)
-        write_text(
-            pages / "default.md", measured.run_page(results, made_with(results, find_paths()))
-        )
-        _quote(checkout, lambda text: measured.requoted(text, results))
-    elif part == "gate":
-        decision = read_decision(folder / part)
-        _quote(checkout, lambda text: measured.requoted_answer(text, decision))
-    elif part == "firmwares":
-        write_text(pages / "firmwares.md", measured.firmwares_page(read_results(folder / part)))
+def _default(folder: Path) -> str:
+    results = read_results(folder / "default")
+    return measured.run_page(results, made_with(results, find_paths()))
 
 
 def _gate(folder: Path) -> str:
@@ -163,14 +159,19 @@ def _newest(folder: Path) -> str:
     )
 
 
-JOINED: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
+MADE_FROM: dict[str, tuple[tuple[str, ...], Callable[[Path], str]]] = {
+    "default.md": (("default",), _default),
+    "firmwares.md": (
+        ("firmwares",),
+        lambda folder: measured.firmwares_page(read_results(folder / "firmwares")),
+    ),
     "gate.md": (("default", "gate"), _gate),
     "newest.md": (("newest", "programmers"), _newest),
     "known-bad.md": (("known-bad", "strangers", "never-accused"), _known_bad),
 }
-"""The pages that need several parts."""
-
-
-def _quote(checkout: Path, anew: Callable[[str], str]) -> None:
-    for document in (checkout / name for name in QUOTING):
-        write_text(document, anew(document.read_text(encoding="utf-8")))
+"""The pages, each with the parts that it needs."""
+QUOTED: dict[str, Callable[[str, Path], str]] = {
+    "default": lambda text, folder: measured.requoted(text, read_results(folder)),
+    "gate": lambda text, folder: measured.requoted_answer(text, read_decision(folder)),
+}
+"""The parts that documents quote, and how a document gets their new figures."""

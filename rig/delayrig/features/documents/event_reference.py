@@ -7,7 +7,6 @@ import re
 import textwrap
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import ModuleType
 
 import msgspec
@@ -62,13 +61,6 @@ AS_IN = re.compile(r", as in `(?P<kind>\w+)`\.$")
 """The end of a meaning that refers to another kind."""
 Key = tuple[str, str, str]
 """A key with its unit and its meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldText:
-    name: str
-    annotation: str
-    meaning: str
 
 
 def _of(union: object, module: ModuleType) -> list[type[Kind]]:
@@ -141,24 +133,21 @@ def _terse(meaning: str) -> str:
 
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
     """Yields each key with its unit and its meaning, followed by the keys of objects in it."""
-    texts = {row.name: row for row in field_texts(kind)}
+    texts = field_texts(kind)
     for field in msgspec.structs.fields(kind):
-        text = texts[field.name]
-        yield f"{prefix}{field.name}", _value(kind, field, text), text.meaning
+        annotation, meaning = texts[field.name]
+        value = unit_of(field.name, annotation)
+        if not field.required and kind.__struct_config__.omit_defaults:
+            value = unit_of(field.name, annotation.removesuffix(" | None")) + ", optional"
+        yield f"{prefix}{field.name}", value, meaning
         for inner in typing.get_args(field.type):
             if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
                 yield from _keys(inner, f"{prefix}{field.name}[].")
 
 
-def _value(kind: type[msgspec.Struct], field: msgspec.structs.FieldInfo, text: FieldText) -> str:
-    """Returns the type of the value, and whether it may be missing."""
-    if field.required or not kind.__struct_config__.omit_defaults:
-        return unit_of(field.name, text.annotation)
-    return unit_of(field.name, text.annotation.removesuffix(" | None")) + ", optional"
-
-
-def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
-    """Yields the fields of a struct with the text below each, or the default meaning of the key."""
+def field_texts(kind: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
+    """Returns the annotation of each field, and the text below it or the key's default meaning."""
+    found = {}
     for base in reversed(kind.__mro__[: kind.__mro__.index(msgspec.Struct)]):
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         assert isinstance(tree, ast.ClassDef)
@@ -168,7 +157,8 @@ def field_texts(kind: type[msgspec.Struct]) -> Iterator[FieldText]:
                 if annotation.startswith("ClassVar"):
                     continue
                 meaning = _text(following) or MEANINGS.get(node.target.id, "")
-                yield FieldText(node.target.id, annotation, meaning)
+                found[node.target.id] = annotation, meaning
+    return found
 
 
 def _text(node: ast.stmt) -> str:

@@ -160,10 +160,10 @@ def rows_by_situation(cells: Sequence[CellResult]) -> list[str]:
     for cell in cells:
         group, _, _ = cell.id.partition(".")
         rows[group, *situation(cell)][cell.subject.name] = times(cell)
-    table = FittedTable((*SITUATION, *map(escape, names)), figures=("MIPS", "cores"))
-    for (_, *place), shown in rows.items():
-        table.add_row(*place, *(shown.get(name, "") for name in names))
-    return _printed(table)
+    lines = [
+        (*place, *(shown.get(name, "") for name in names)) for (_, *place), shown in rows.items()
+    ]
+    return _columns((*SITUATION, *names), *lines, figures=("MIPS", "cores"))
 
 
 def situation(cell: CellResult) -> tuple[str, ...]:
@@ -297,16 +297,8 @@ def newest_page(results: Results, programmers: Results) -> str:
         _indented(answer_lines(programmers)),
         "Total and CPU time of reading and of writing that many KiB, in s. Host time is "
         f"relative to that of the same cell over `{REFERENCE}`; it differs on other machines.",
-        _indented(_printed(_costs(programmers))),
+        _indented(_columns(*cost_rows(programmers), figures=("KiB", "host time"))),
     )
-
-
-def _costs(programmers: Results) -> FittedTable:
-    head, *rows = cost_rows(programmers)
-    table = FittedTable(tuple(map(escape, head)), figures=("KiB", "host time"))
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def firmwares_page(results: Results) -> str:
@@ -393,6 +385,14 @@ def _name(line: str) -> tuple[str, ...]:
 
 def _lines_of(cells: Sequence[CellResult]) -> list[str]:
     return _printed(cell_table(cells))
+
+
+def _columns(head: Sequence[str], *rows: Sequence[str], figures: Sequence[str]) -> list[str]:
+    """Returns the lines of a table; the columns `figures` are aligned to the right."""
+    table = FittedTable(tuple(map(escape, head)), figures=figures)
+    for row in rows:
+        table.add_row(*row)
+    return _printed(table)
 
 
 def _printed(table: FittedTable) -> list[str]:
