@@ -57,10 +57,11 @@ def printed_by_calls(source: str) -> Printed:
             kind = re.search(r'"ev", "(\w+)"', body)
             if kind is not None:
                 found[kind[1]] = [key for key in keys if key != "ev"]
-    for kind in re.findall(r'write_moment\(text, event, "(\w+)"\)', source):
-        optional = {"barrier": ["released_ns"]}.get(kind, [])
-        assert f'"{optional[0]}"' in bodies["write_moment"] if optional else True
-        found[kind] = ["t_ns", *optional]
+    moment = bodies["put_moment"]
+    for kind in re.findall(r'\[EVENT_\w+\] = "(\w+)"', source):
+        case = re.search(rf"case EVENT_{kind.upper()}:(.*?)break;", moment, re.DOTALL)
+        of_moment = moment.split("switch")[0] + (case[1] if case else "")
+        found[kind] = list(_put(bodies.get(f"put_{kind}", of_moment), bodies))
     return found
 
 
