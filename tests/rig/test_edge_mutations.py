@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from delayrig.base.errors import RigError
 from delayrig.model.events import encode_events, parse_events
-from delayrig.model.result import Results, decode_results, own_fault, read_results, write_results
+from delayrig.model.result import decode_results, own_fault, read_results, write_results
 from delayrig.plan.schema import find_plan, read_plan
 
 from tests.conftest import Bound
-from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import make_cell, make_evidence, make_result, run_of
 
 SECONDS = (2, 15)
 """The seconds of mutations for each reader, in the quick tier and with --all."""
@@ -72,7 +72,7 @@ def read_plan_of(content: bytes, folder: Path) -> None:
 
 def results_content(folder: Path) -> bytes:
     cell = make_cell(hazards=("busy-siblings",), cores=2)
-    results = Results(run=make_run_header(), cells=[make_result(cell, evidence=[make_evidence()])])
+    results = run_of(make_result(cell, evidence=[make_evidence()]))
     write_results(results, folder)
     assert read_results(folder) == results
     return (folder / "results.json").read_bytes()

@@ -28,11 +28,11 @@ from delayrig.model import workload
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import GaveUp, Serprog
-from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
+from delayrig.model.result import CellResult, Verdict, decode_results, own_fault
 
 from tests.conftest import Bound
 from tests.flooding import Flood, build_flood
-from tests.rig.builders import make_cell, make_chip, make_run_header, sparse_image
+from tests.rig.builders import make_cell, make_chip, run_of, sparse_image
 from tests.rig.event_builders import as_lines, made, sound_events
 from tests.rig.processes import left_running
 from tests.rig.test_edge_mutations import mutated
@@ -84,7 +84,7 @@ def sound_folder(folder: Path) -> Path:
 
 def is_readable(result: CellResult) -> bool:
     """Returns True if results with it are read as they were written, and it contradicts nothing."""
-    results = Results(run=make_run_header(), cells=[result])
+    results = run_of(result)
     read = decode_results(msgspec.json.encode(results), "results.json")
     return read == results and own_fault(result) == ""
 

@@ -35,7 +35,7 @@ from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, wri
 from delayrig.present.results import answer
 from markupsafe import escape
 
-from tests.rig.builders import MS, SECOND, make_cell, make_run_header
+from tests.rig.builders import MS, SECOND, make_cell, run_of
 from tests.rig.event_builders import sound_events, without
 from tests.rig.processes import is_running
 from tests.rig.reported import (
@@ -240,7 +240,7 @@ def test_cell_without_anything_on_its_tracks_has_an_empty_timeline(
 ) -> None:
     events = sound_events() if lasts else without(sound_events(), SubjectEnd)
     failed = keep_cell(tmp_path, make_cell(), events, verdict=Verdict.OP_FAILED)
-    write_results(Results(run=make_run_header(cells_planned=1), cells=[failed]), tmp_path)
+    write_results(run_of(failed, cells_planned=1), tmp_path)
     assert f"Timeline of {failed.id}" in page_of(tmp_path)
 
 

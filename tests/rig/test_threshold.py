@@ -39,12 +39,11 @@ from delayrig.model.cell import Cell, Role
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, Verdict, write_results
-from delayrig.plan.request import Request
+from delayrig.model.result import Verdict, write_results
 from delayrig.run.resume import CELL, RESULT
 
 from tests.rig.answered import COARSE, FINE, make_cost, make_evidence, make_sleep_facts
-from tests.rig.builders import MS, make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, request_of, run_of
 from tests.rig.test_host_lane import Silent
 from tests.rig.upstream_tree import laid_out
 
@@ -317,18 +316,7 @@ def candidate(value: int) -> Candidate:
 
 def trials_in(out: Path, cells: list[Cell], *candidates: Candidate) -> Trials:
     """Returns a comparison of two rounds, after claiming the folder for it."""
-    request = Request(
-        plan="threshold",
-        cells=cells,
-        contrasts=[],
-        chips={},
-        recipes=None,  # type: ignore[arg-type]
-        out=out,
-        jobs=1,
-        seed=1,
-        connect=None,
-        argv=[],
-    )
+    request = replace(request_of(cells, out), plan="threshold")
     made = Trials(
         subject="bundled",
         candidates=candidates,
@@ -373,7 +361,7 @@ def test_round_is_whole_though_its_last_start_stored_only_the_cells_that_it_ran(
             write_json(folder / CELL, cell)
             write_json(folder / RESULT, make_result(cell))
         ran = [make_result(cells[1])] if number == 1 else list(map(make_result, cells))
-        write_results(Results(run=make_run_header(), cells=ran), trials.folder(number))
+        write_results(run_of(*ran), trials.folder(number))
     for results in asyncio.run(run_trials(trials, find_paths(), Silent())):
         assert [result.id for result in results.cells] == [cell.id for cell in cells]
 

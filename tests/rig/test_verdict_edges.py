@@ -31,7 +31,7 @@ from tests.rig.builders import MS, SECOND, delays_of, make_cell
 from tests.rig.event_builders import changed, made, serprog, spi, subject_end
 from tests.rig.test_delay_waits import call, observed
 from tests.rig.test_exit_code import reads
-from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
+from tests.rig.test_gate_faults import POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed, without
 
 
@@ -66,8 +66,10 @@ def first_change(candidates_ns: range) -> int:
 
 
 def test_shortfall_may_grow_and_shrink_by_the_same_tolerance() -> None:
+    # 64 instructions at 250 MIPS take 256 ns, 5 % of the shortfall is 100 ns, and each side may be
+    # wrong by 10 ns.
     worse_ns, better_ns = first_change(range(2000, 3000)), first_change(range(2000, 1000, -1))
-    assert worse_ns - 2000 == 2000 - better_ns > 300
+    assert worse_ns - 2000 == 2000 - better_ns == 377
 
 
 def fault_of(before: list[SiteWaits], now: list[SiteWaits], change: Change) -> Fault:
@@ -98,17 +100,6 @@ def test_fault_in_functions_that_waited_long_enough_before_is_new_not_moved() ->
     whole = site(SETTLE, SECOND, SECOND + US)
     before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole)
     assert Change.NEW in changes(before, cell(AFTER, site(SETTLE, SECOND, 45 * MS)))
-
-
-@pytest.mark.parametrize(("one", "other"), [(STRIPPED, MOVED), (MOVED, STRIPPED)])
-def test_fault_of_a_stripped_build_equals_that_of_one_with_symbols(
-    one: tuple[str, ...], other: tuple[str, ...]
-) -> None:
-    before, now = (
-        cell(BEFORE, site(one, SECOND, 45 * MS)),
-        cell(AFTER, site(other, SECOND, 45 * MS)),
-    )
-    assert changes(before, now) == [Change.AS_BEFORE]
 
 
 def test_smallest_number_of_pairs_in_real_time_decides() -> None:
