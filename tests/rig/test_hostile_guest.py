@@ -177,10 +177,17 @@ GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
     [
         ([request(gap_ns=-1)] * 3, False),
         ([request(gap_ns=-1)] * 3 + [GAVE_UP], True),
+        ([request(gap_ns=0)] * 3 + [GAVE_UP], False),
         ([request(gap_ns=7, ack=False)] * 3 + [request(gap_ns=7), GAVE_UP], True),
         ([request(gap_ns=7)] * 3 + [request(gap_ns=-1), GAVE_UP], False),
     ],
-    ids=["was served", "waits for no reply", "is refused", "polls without end"],
+    ids=[
+        "was served",
+        "waits for no reply",
+        "waits for the reply",
+        "is refused",
+        "polls without end",
+    ],
 )
 def test_flood_is_requests_without_waits_until_the_emulator_gave_up(
     events: list[Event], flood: bool

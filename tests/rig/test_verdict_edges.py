@@ -17,13 +17,12 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.chip import convict_commands, may_hide_an_early_one
 from delayrig.judge.delay_waits import NO_DELAYS, _are_near, ended_within_step
-from delayrig.judge.ending import is_flood, is_unfinished
+from delayrig.judge.ending import is_unfinished
 from delayrig.judge.judge import _time_split
 from delayrig.judge.site_waits import decade_ns, length_class_ns
 from delayrig.judge.waits import see_waits
 from delayrig.model.cell import Job
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import GaveUp, Spi
 from delayrig.model.result import DelayCount, SiteWaits, Verdict
 from msgspec.structs import replace
 
@@ -158,12 +157,6 @@ def test_writer_without_a_delay_is_in_doubt_unless_the_programmer_waits_for_it()
             assert seen.count == DelayCount(seen=0, judged=0)
     unwatched = replace(artifacts, delays=None)
     assert see_waits(make_cell(), unwatched, SeenBus(decides=Bus.DESCRIBES)).count is None
-
-
-def test_request_just_after_the_reply_is_not_blind() -> None:
-    asked = changed([spi("0x05", read=10 * n) for n in range(1, 4)], Spi, gap_ns=0)
-    assert not is_flood([*asked, made(GaveUp, t_ns=50)])
-    assert is_flood([*changed(asked, Spi, gap_ns=-1), made(GaveUp, t_ns=50)])
 
 
 @pytest.mark.parametrize(("margin", "hides"), [(0, True), (4, True), (5, False)])
