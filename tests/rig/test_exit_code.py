@@ -159,16 +159,21 @@ def reads(*addresses: int) -> list[Event]:
 
 
 SAME, OTHERS = reads(*[0] * 9), reads(*range(9))
+EARLY_OTHERS = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
+"""Commands that make progress only in the first half of the time."""
 
 
 @pytest.mark.parametrize(
     ("commands", "timed_out", "unfinished"),
-    [(SAME, True, False), (OTHERS, True, True), (OTHERS, False, False)],
+    [
+        *((SAME, True, False), (OTHERS, True, True), (OTHERS, False, False)),
+        (EARLY_OTHERS, True, False),
+    ],
 )
 def test_subject_is_unfinished_if_its_time_ended_during_new_commands(
     commands: list[Event], timed_out: bool, unfinished: bool
 ) -> None:
-    ended = changed([subject_end(100)], SubjectEnd, timed_out=timed_out)
+    ended = changed([subject_end(10 * len(commands))], SubjectEnd, timed_out=timed_out)
     assert is_unfinished([made(SubjectStart, t_ns=0), *commands, *ended]) == unfinished
 
 

@@ -17,19 +17,17 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.chip import convict_commands, may_hide_an_early_one
 from delayrig.judge.delay_waits import NO_DELAYS, _are_near, ended_within_step
-from delayrig.judge.ending import is_unfinished
 from delayrig.judge.judge import _time_split
 from delayrig.judge.site_waits import decade_ns, length_class_ns
 from delayrig.judge.waits import see_waits
 from delayrig.model.cell import Job
-from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
+from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.result import DelayCount, SiteWaits, Verdict
 from msgspec.structs import replace
 
 from tests.rig.builders import MS, SECOND, delays_of, make_cell
-from tests.rig.event_builders import changed, made, serprog, spi, subject_end
+from tests.rig.event_builders import made, serprog, spi, subject_end
 from tests.rig.test_delay_waits import call, observed
-from tests.rig.test_exit_code import reads
 from tests.rig.test_gate_faults import POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed, without
 
@@ -45,12 +43,6 @@ def test_length_class_is_the_length_in_whole_microseconds_else_its_power_of_ten(
 def test_early_command_without_a_margin_or_a_grade_is_a_lost_guest(facts: dict[str, Any]) -> None:
     with pytest.raises(LostGuestError, match="without margin or grade"):
         list(convict_commands([spi("0x02", read=700, violation="busy", **facts)]))
-
-
-def test_commands_in_the_first_half_of_the_time_are_no_progress_at_its_end() -> None:
-    asked = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
-    ended = changed([subject_end(400)], SubjectEnd, timed_out=True)
-    assert not is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended])
 
 
 def first_change(candidates_ns: range) -> int:
