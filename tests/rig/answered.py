@@ -8,11 +8,11 @@ from delayrig.features.threshold.evidence import Evidence
 from delayrig.features.threshold.figures import Cost, Standing
 from delayrig.features.threshold.sleep_facts import FIFO, NORMAL, SLACK, Sleep, SleepFacts
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CellResult, CpuTime, HostFacts, Results, Verdict
+from delayrig.model.result import CellResult, CpuTime, HostFacts, Verdict
 from delayrig.subjects.subject import STEPS, TRUSTING
 from msgspec.structs import replace
 
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import make_cell, make_result, run_of
 from tests.rig.reported import HOSTILE
 
 MS = 1_000_000
@@ -187,4 +187,4 @@ def make_proposal() -> Proposal:
     cells.append(_result(STEPS[0], TRUSTING, Verdict.TOO_SHORT, name="t"))
     failed = {STEPS[2]: Verdict.OP_FAILED}
     cells += [_result(s, "", failed.get(s, Verdict.PASS), chip="GD25Q16C") for s in STEPS]
-    return fold_proposal(Results(run=make_run_header(), cells=cells))
+    return fold_proposal(run_of(*cells))

@@ -13,12 +13,13 @@ from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.corner import Corner
 from delayrig.model.delays import CallSite, DelayCall, Delays, DelaysHeader, FunctionFacts
 from delayrig.model.delays import End as CallEnd
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Evidence, ObservedWait, Witness
 from delayrig.model.result import (
     CellResult,
     ContrastResult,
     ContrastVerdict,
     HostFacts,
+    Results,
     RunHeader,
     Verdict,
 )
@@ -145,6 +146,25 @@ def make_evidence(witness: Witness = Witness.CHIP, grade: str = "datasheet") -> 
     )
 
 
+def make_wait(**changes: Any) -> ObservedWait:
+    """Returns a wait of 100 ns that may have taken no time, with the changes."""
+    plain = ObservedWait(
+        kind="poll", what="a poll", requested_ns=100, shortest_ns=0, longest_ns=0, opened_ns=0
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def short_sync(shortest_ms: int, longest_ms: int) -> Evidence:
+    """Returns the evidence of a synchronisation of 1 s that took so long."""
+    return msgspec.structs.replace(
+        make_evidence(Witness.BUS, "profile"),
+        what="1 s synchronisation wait after the serprog NOPs was too short",
+        requested_ns=SECOND,
+        actual_ns=(shortest_ms * MS, longest_ms * MS),
+        margin_ns=longest_ms * MS - SECOND,
+    )
+
+
 def sparse_image(content: bytes, offset: int = workload.REGION_OFFSET_BYTES) -> bytes:
     """Returns an emulator's image that is blank except for the content at the offset."""
     records = (
@@ -220,6 +240,11 @@ def make_run_header(**changes: Any) -> RunHeader:
         cells_planned=1,
     )
     return msgspec.structs.replace(plain, **changes)
+
+
+def run_of(*cells: CellResult, **header: Any) -> Results:
+    """Returns a run of these cells; its header has the changes."""
+    return Results(run=make_run_header(**header), cells=list(cells))
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:

@@ -13,7 +13,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CpuTime, Results, SubjectFacts
 
-from tests.rig.builders import MS, make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, run_of
 
 FIRST = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 DIGESTS = {
@@ -49,7 +49,7 @@ def make_run(
     started = FIRST + dt.timedelta(days=number)
     header = {"started": started.isoformat(timespec="seconds"), **header}
     header = {"cells_planned": len(cells), "image_digests": dict(digests), **header}
-    return Results(run=make_run_header(**header), cells=cells)
+    return run_of(*cells, **header)
 
 
 def finished(results: Results, **more: Any) -> FinishedRun:

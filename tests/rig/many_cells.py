@@ -26,7 +26,7 @@ from delayrig.model.result import (
     write_results,
 )
 
-from tests.rig.builders import MS, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_evidence, make_result, run_of
 
 SUBJECTS = {"bundled": "0.1.0", "debian:bookworm": "1.3.0", "debian:trixie": "1.4.0"}
 HAZARDS = (
@@ -52,7 +52,7 @@ def keep_many(run: Path, count: int) -> Results:
     draws = random.Random(count)
     numbered = enumerate(islice(_cells(count), count))
     cells = [_result(cell, number, draws) for number, cell in numbered]
-    results = Results(run=make_run_header(cells_planned=count, plan="sweep"), cells=cells)
+    results = run_of(*cells, cells_planned=count, plan="sweep")
     run.mkdir(parents=True, exist_ok=True)
     write_results(results, run)
     return results

@@ -28,7 +28,7 @@ from tests.rig.builders import (
     make_cell,
     make_evidence,
     make_result,
-    make_run_header,
+    run_of,
 )
 from tests.rig.event_builders import START_NS, as_lines, busy, early, serprog, sound_events, spi
 from tests.rig.running import rig
@@ -129,7 +129,7 @@ def keep_run(run: Path, *, lane: LaneName = LaneName.VIRTUAL, **header: Any) -> 
             reason="no such part",
         ),
     ]
-    results = Results(run=make_run_header(cells_planned=len(cells), **header), cells=cells)
+    results = run_of(*cells, cells_planned=len(cells), **header)
     write_results(results, run)
     return results
 
@@ -232,6 +232,6 @@ def _keep_side(run: Path, subject: str) -> Results:
             keep_cell(run, canary, job_events(is_early=True), **short),
             keep_cell(run, control, job_events()),
         ]
-    results = Results(run=make_run_header(cells_planned=len(cells)), cells=cells)
+    results = run_of(*cells, cells_planned=len(cells))
     write_results(results, run)
     return results

@@ -14,6 +14,8 @@ from delayrig.main import main
 
 from tests.rig.builders import CHECKOUT
 
+OUR_PACKAGES = {"PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"}
+
 
 def rig(*words: object) -> Result:
     """Runs `rig/rig` with these words."""
@@ -56,5 +58,10 @@ def run_python(
     *words: object, within: Sequence[str] = (), **more: Any
 ) -> subprocess.CompletedProcess[str]:
     """Runs this Python with our packages in its path; `within` is the start of its command line."""
-    environment = {**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"}
-    return run(*within, sys.executable, *words, env=environment, **more)
+    return run(*within, sys.executable, *words, env=os.environ | OUR_PACKAGES, **more)
+
+
+def start_python(*words: object, **more: Any) -> subprocess.Popen[str]:
+    """Starts this Python with our packages in its path; the test can read its output as text."""
+    settings: dict[str, Any] = {"env": os.environ | OUR_PACKAGES, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, *map(str, words)], text=True, **settings | more)

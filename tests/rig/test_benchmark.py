@@ -41,7 +41,7 @@ from delayrig.plan.request import choose_cells
 from delayrig.run.cell_runner import keep_result
 from rich.console import Console
 
-from tests.rig.builders import make_cell, make_result, make_run_header
+from tests.rig.builders import make_cell, make_result, run_of
 from tests.rig.reported import job_events, keep_cell
 from tests.rig.running import answer_of, install_script, run_python
 
@@ -65,7 +65,7 @@ def stages(tmp_path: Path) -> dict[str, dict[str, float]]:
 
 
 def results() -> Results:
-    return Results(run=make_run_header(), cells=[SHORT, LONG, SKIPPED])
+    return run_of(SHORT, LONG, SKIPPED)
 
 
 def test_cells_without_stages_are_left_out(stages: dict[str, dict[str, float]]) -> None:
@@ -98,7 +98,7 @@ def test_benchmark_is_refused_if_every_cell_was_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def skip_all(*_: object) -> Results:
-        return Results(run=make_run_header(), cells=[make_result(verdict=Verdict.SKIPPED)])
+        return run_of(make_result(verdict=Verdict.SKIPPED))
 
     monkeypatch.setattr(benchmark, "run_request", skip_all)
     paths = find_paths()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from delayrig.features.bug_report import neutral
 from delayrig.model.cell import Cell, Role
-from delayrig.model.result import Results, SubjectFacts, Verdict, write_results
+from delayrig.model.result import SubjectFacts, Verdict, write_results
 
-from tests.rig.builders import make_cell, make_evidence, make_run_header
+from tests.rig.builders import make_cell, make_evidence, run_of
 from tests.rig.reported import job_events, keep_cell, keep_gate, keep_run
 from tests.rig.running import answer_of, refusal_of, rig
 
@@ -25,7 +25,7 @@ def keep_convicted(run: Path, cell: Cell, **changes: Any) -> None:
     plain: dict[str, Any] = {"verdict": Verdict.TOO_SHORT, "reason": "it was short"}
     plain["evidence"] = [make_evidence()]
     result = keep_cell(run, cell, job_events(is_early=True), **(plain | changes))
-    write_results(Results(run=make_run_header(), cells=[result]), run)
+    write_results(run_of(result), run)
 
 
 def test_first_convicted_cell_is_reported_with_picture_trace_and_command(tmp_path: Path) -> None:

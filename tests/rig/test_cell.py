@@ -25,13 +25,13 @@ from delayrig.hazards.kernel import LowResTimers
 from delayrig.hazards.of_cell import hazards_of
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.corner import Corner
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Witness
 from delayrig.model.lane import LaneName
 from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Verdict
 from delayrig.model.shape import GuestShape, shift_for_mips
 
-from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result
+from tests.rig.builders import MS, SECOND, make_cell, make_chip, make_result, short_sync
 from tests.rig.processes import is_running
 from tests.rig.running import run_python, write_script
 
@@ -121,16 +121,7 @@ def test_shapes_that_differ_have_different_names() -> None:
     assert shapes[0].name == "x86_64-1000mips-1c"
 
 
-SHORT = Evidence(
-    what="1 s synchronisation wait after the serprog NOPs was too short",
-    witness=Witness.BUS,
-    requested_ns=SECOND,
-    actual_ns=(296 * MS, 298 * MS),
-    margin_ns=-702 * MS,
-    grade="profile",
-    where=f"bus at {15 * SECOND} ns",
-    count=3,
-)
+SHORT = msgspec.structs.replace(short_sync(296, 298), where=f"bus at {15 * SECOND} ns", count=3)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from delayrig.model.evidence import ObservedWait, Witness
 from delayrig.model.kinds.agent import ClockRate, SubjectEnd
 from delayrig.model.kinds.emulator import Busy, PowerLost, Start, StateBegins
 
-from tests.rig.builders import ERASE_WAIT, MS, SECOND, make_profile
+from tests.rig.builders import ERASE_WAIT, MS, SECOND, make_profile, make_wait
 from tests.rig.event_builders import busy, cycle, early, made, spi, started
 
 
@@ -224,15 +224,8 @@ def test_certain_and_doubtful_commands_of_an_opcode_are_separate() -> None:
 
 def observed(*, shortest: int, longest: int) -> ObservedWait:
     """Makes a wait of 1000 ns on a clock that may be wrong by one step."""
-    return ObservedWait(
-        kind="poll",
-        what="a poll",
-        requested_ns=1000,
-        shortest_ns=shortest,
-        longest_ns=longest,
-        opened_ns=0,
-        clock_error_ns=STEP,
-    )
+    times = {"requested_ns": 1000, "shortest_ns": shortest, "longest_ns": longest}
+    return make_wait(clock_error_ns=STEP, **times)
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ from delayrig.cli.command import explained
 from delayrig.cli.verbosity import Verbosity, add_verbosity, answers, note, print_json, verbosity
 from delayrig.features.selfcheck.benchmark import stages_of
 from delayrig.main import COMMANDS
-from delayrig.model.result import CellResult, Results, write_results
+from delayrig.model.result import CellResult, write_results
 from delayrig.present.console import RunProgress
 from rich.console import Console
 
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, make_cell, make_result, run_of
 from tests.rig.running import answer_of, install_script, refusal_of, rig, run
 
 
@@ -138,7 +138,7 @@ def test_list_as_json_prints_one_document(name: str) -> None:
 
 
 def test_parts_of_a_run_are_listed_as_json(tmp_path: Path) -> None:
-    write_results(Results(run=make_run_header(), cells=[make_result()]), tmp_path)
+    write_results(run_of(make_result()), tmp_path)
     assert json.loads(answer_of("parts", tmp_path, "--json"))[0]["chip"] == make_result().chip
 
 
@@ -255,7 +255,7 @@ def test_part_of_an_id_is_completed_to_the_whole_id() -> None:
 def test_cells_of_a_run_are_completed_from_its_results(tmp_path: Path) -> None:
     cells = [make_cell(name="one"), make_cell(name="two")]
     results = [make_result(cell) for cell in cells]
-    write_results(Results(run=make_run_header(), cells=results), tmp_path)
+    write_results(run_of(*results), tmp_path)
     assert completions_of(f"rig/rig repro --from {tmp_path} tw") == [cells[1].id]
     assert completions_of(f"rig/rig repro --from {tmp_path}/nowhere tw") == []
 
@@ -264,7 +264,7 @@ def test_cells_of_a_gate_are_completed_from_both_sides(tmp_path: Path) -> None:
     for side in ("baseline", "candidate"):
         (tmp_path / side).mkdir()
         cell = msgspec.structs.replace(make_cell(), side=side)
-        results = Results(run=make_run_header(), cells=[make_result(cell)])
+        results = run_of(make_result(cell))
         write_results(results, tmp_path / side)
     (tmp_path / "gate.json").write_text("{}")
     found = completions_of(f"rig/rig repro --from {tmp_path} group")

@@ -30,6 +30,7 @@ from tests.rig.builders import (
     make_evidence,
     make_result,
     make_run_header,
+    run_of,
 )
 from tests.rig.history_builders import DIGESTS, history_of, make_run
 from tests.rig.running import answer_of, refusal_of, rig
@@ -308,9 +309,9 @@ def test_cell_is_compared_by_the_parts_of_its_programmers_device(
 ) -> None:
     result = make_result(make_cell(arch=arch, programmer=programmer))
     runs = (
-        Results(
-            run=make_run_header(image_digests=DIGESTS | dict.fromkeys(PARTS, build)),
-            cells=[msgspec.structs.replace(result, time_ns=TimeSplit(total=ns))],
+        run_of(
+            msgspec.structs.replace(result, time_ns=TimeSplit(total=ns)),
+            image_digests=DIGESTS | dict.fromkeys(PARTS, build),
         )
         for build, ns in (("0", 10), ("1", 11))
     )

@@ -31,7 +31,7 @@ from delayrig.features.coverage.terminal import (
 from delayrig.features.report.comparison import coverage_html
 from delayrig.model.delays import CallSite, Delays, DelaysHeader, FunctionFacts, encode_delays
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, SubjectFacts, read_results, write_results
+from delayrig.model.result import SubjectFacts, read_results, write_results
 from delayrig.subjects.finder.code_map import CodeFunction
 from delayrig.subjects.finder.finding import find_in
 from delayrig.subjects.saved_programs import FOLDER, programs_in, save_programs
@@ -40,7 +40,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from tests.rig import delay_programs as programs
-from tests.rig.builders import delay, make_cell, make_result, make_run_header, make_subject
+from tests.rig.builders import delay, make_cell, make_result, make_subject, run_of
 from tests.rig.running import answer_of
 
 pytestmark = pytest.mark.skipif(not programs.compiles(Arch.X86_64), reason="needs gcc")
@@ -373,7 +373,7 @@ def keep_side(gate: Path, side: str, flashrom: Flashrom, *chains: Chain) -> Subj
     (folder / "delays.jsonl").write_bytes(encode_delays(delays))
     result = make_result(cell, subject=SubjectFacts(name=cell.subject, sha256=sha256))
     result = replace(result, guest=replace(result.guest, arch="x86_64"))
-    write_results(Results(run=make_run_header(), cells=[result]), gate / side)
+    write_results(run_of(result), gate / side)
     return make_subject(
         name=cell.subject, archive=str(packed / "subject.cpio"), program_sha256=sha256
     )

@@ -73,11 +73,6 @@ def test_stripped_program_has_no_delay_function_by_symbol(tmp_path: Path) -> Non
     assert find_delay_functions(packed(tmp_path, "-s"), DelayOptions()) == ()
 
 
-def test_symbol_of_the_user_replaces_the_known_ones(tmp_path: Path) -> None:
-    (found,) = find_delay_functions(packed(tmp_path), DelayOptions(symbol="main"))
-    assert (found.name, found.found_by) == ("main", BY_USER)
-
-
 def test_missing_symbol_of_the_user_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="--delay-symbol nowhere"):
         find_delay_functions(packed(tmp_path), DelayOptions(symbol="nowhere"))
@@ -137,10 +132,12 @@ def test_function_of_unknown_name_is_found_beside_a_known_one(tmp_path: Path) ->
     assert ways == [("default_delay", BY_SYMBOL), ("delay", BY_FINDER)]
 
 
-def test_several_symbols_of_the_user_keep_their_order(tmp_path: Path) -> None:
+def test_symbols_of_the_user_replace_the_known_ones_in_their_order(tmp_path: Path) -> None:
     options = DelayOptions(symbol="internal_delay,main")
     found = find_delay_functions(packed(tmp_path), options)
-    assert [function.name for function in found] == ["internal_delay", "main"]
+    assert [(each.name, each.found_by) for each in found] == [
+        *(("internal_delay", BY_USER), ("main", BY_USER))
+    ]
     assert options.words == ["--delay-symbol", "internal_delay,main"]
 
 

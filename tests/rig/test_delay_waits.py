@@ -22,7 +22,7 @@ from delayrig.model import workload
 from delayrig.model.cell import Job, Role
 from delayrig.model.delays import CallSite, DelayCall, Delays, End, encode_delays
 from delayrig.model.events import Event
-from delayrig.model.evidence import ObservedDelay, ObservedWait, Witness
+from delayrig.model.evidence import ObservedDelay, Witness
 from delayrig.model.kinds.agent import ClockRate, Guest
 from delayrig.model.kinds.emulator import Start
 from delayrig.model.kinds.pace import Pace
@@ -31,7 +31,7 @@ from delayrig.model.result import CellResult, Verdict
 from msgspec.structs import replace
 
 from tests.rig import builders
-from tests.rig.builders import delay, make_cell, make_chip, make_subject, sparse_image
+from tests.rig.builders import delay, make_cell, make_chip, make_subject, make_wait, sparse_image
 from tests.rig.event_builders import as_lines, made, sound_events
 
 US, LATE_NS = 1000, 4
@@ -219,17 +219,6 @@ def test_bus_witness_convicts_releases_and_describes_other_programs_if_delays_ar
     assert bus_of(make_cell(lane=LaneName.HOST, role=Role.CANARY), unknown) is Bus.CONVICTS
 
 
-def on_bus(*, longest_ns: int) -> ObservedWait:
-    return ObservedWait(
-        kind="erase-poll",
-        what="10 ms between two status reads",
-        requested_ns=10_000_000,
-        shortest_ns=0,
-        longest_ns=longest_ns,
-        opened_ns=7,
-    )
-
-
 @pytest.mark.parametrize(
     ("longest_ns", "calls", "is_fault"),
     [
@@ -242,10 +231,9 @@ def on_bus(*, longest_ns: int) -> ObservedWait:
 def test_bus_that_convicts_a_delay_that_was_long_enough_is_a_fault_of_the_rig(
     longest_ns: int, calls: list[DelayCall], is_fault: bool
 ) -> None:
-    waits = SeenWaits(
-        bus=SeenBus(decides=Bus.CONVICTS, waits=[on_bus(longest_ns=longest_ns)]),
-        delays=observed(*calls, call(10, 10_100)),
-    )
+    wait = make_wait(requested_ns=10_000_000, longest_ns=longest_ns)
+    bus = SeenBus(decides=Bus.CONVICTS, waits=[wait])
+    waits = SeenWaits(bus=bus, delays=observed(*calls, call(10, 10_100)))
     assert bool(disagreement(waits)) is is_fault
 
 

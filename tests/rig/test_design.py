@@ -10,9 +10,9 @@ from delayrig.base.errors import BadInputError, ExitCode, LostGuestError, RigErr
 from delayrig.hazards import KINDS
 from delayrig.model.cell import Expect
 from delayrig.model.evidence import Witness
-from delayrig.model.result import FILE_NAME, Results, Verdict, write_results
+from delayrig.model.result import FILE_NAME, Verdict, write_results
 
-from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import make_cell, make_evidence, make_result, run_of
 
 CELL_KEYS = """
     id lane role subject guest hazards chip corner bus programmer job region_bytes verdict expect
@@ -72,7 +72,7 @@ def test_words_of_plans_do_not_change() -> None:
 
 def test_keys_of_results_and_their_order_do_not_change(tmp_path: Path) -> None:
     result = make_result(make_cell(hazards=("busy-siblings",), cores=2), evidence=[make_evidence()])
-    write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
+    write_results(run_of(result), tmp_path)
     tree = json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))
     assert list(tree) == ["schema", "run", "cells", "contrasts"]
     assert tree["schema"] == 1
@@ -90,7 +90,7 @@ def test_results_file_is_replaced_in_one_step(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     path.write_bytes(b"old")
     with path.open("rb") as reader:
-        write_results(Results(run=make_run_header(), cells=[]), tmp_path)
+        write_results(run_of(), tmp_path)
         assert reader.read() == b"old"
     assert list(tmp_path.iterdir()) == [path]
     assert json.loads(path.read_bytes())["cells"] == []

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from delayrig.base.errors import RigError
-from delayrig.model.events import encode_events, parse_events
-from delayrig.model.result import Results, decode_results, own_fault, read_results, write_results
+from delayrig.model.result import decode_results, own_fault, read_results, write_results
 from delayrig.plan.schema import find_plan, read_plan
 
 from tests.conftest import Bound
-from tests.rig.builders import make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import make_cell, make_evidence, make_result, run_of
 
 SECONDS = (2, 15)
 """The seconds of mutations for each reader, in the quick tier and with --all."""
@@ -23,12 +22,6 @@ TOKENS = (
     *(b"-1", b"null", b"1e999", b"18446744073709551616", b'"', b"{", b"[[[[[[[[", b"]", b"\n"),
     *(b"\x00", b"\xff\xfe", b'"../../../../etc"', b"true", b"0.5", b"\xf0\x9f\x92\xa9", b"inf"),
 )
-EVENTS = b"""\
-{"ev":"subject_start","t_ns":100,"cpus":"0"}
-{"ev":"subject_end","t_ns":900,"exit_code":0,"signal":0,"timed_out":false,"user_ns":5,"sys_ns":6,\
-"voluntary_switches":1,"involuntary_switches":2}
-{"ev":"emulator_end","t_ns":950,"exit_code":0,"signal":0}
-"""
 
 
 def mutated(content: bytes, draws: random.Random) -> bytes:
@@ -59,11 +52,6 @@ def read_results_twice(content: bytes, folder: Path) -> None:
     assert all((folder / cell.id).resolve().parent == folder.resolve() for cell in results.cells)
 
 
-def read_events_twice(content: bytes, _folder: Path) -> None:
-    events = parse_events(content, source="the agent's events")
-    assert parse_events(encode_events(events), source="the same") == events
-
-
 def read_plan_of(content: bytes, folder: Path) -> None:
     path = folder / "mutated.toml"
     path.write_bytes(content)
@@ -72,7 +60,7 @@ def read_plan_of(content: bytes, folder: Path) -> None:
 
 def results_content(folder: Path) -> bytes:
     cell = make_cell(hazards=("busy-siblings",), cores=2)
-    results = Results(run=make_run_header(), cells=[make_result(cell, evidence=[make_evidence()])])
+    results = run_of(make_result(cell, evidence=[make_evidence()]))
     write_results(results, folder)
     assert read_results(folder) == results
     return (folder / "results.json").read_bytes()
@@ -81,7 +69,6 @@ def results_content(folder: Path) -> bytes:
 Reader = tuple[Callable[[Path], bytes], Callable[[bytes, Path], None]]
 READERS: dict[str, Reader] = {
     "results": (results_content, read_results_twice),
-    "events": (lambda _: EVENTS, read_events_twice),
     "plan": (lambda _: find_plan("smoke").read_bytes(), read_plan_of),
 }
 

@@ -18,14 +18,7 @@ from delayrig.model.kinds.emulator import Cycle
 from delayrig.model.result import CellResult, ContrastVerdict, NotProvided, Results, Verdict
 from delayrig.present.formats.report import report_of_run
 
-from tests.rig.builders import (
-    CANARY,
-    CONTROL,
-    make_cell,
-    make_contrast,
-    make_result,
-    make_run_header,
-)
+from tests.rig.builders import CANARY, CONTROL, make_cell, make_contrast, make_result, run_of
 from tests.rig.event_builders import changed, cycle, made, subject_end
 
 HEADINGS = "pass too_short corrupt op_failed hung inconclusive infra_error skipped"
@@ -166,16 +159,21 @@ def reads(*addresses: int) -> list[Event]:
 
 
 SAME, OTHERS = reads(*[0] * 9), reads(*range(9))
+EARLY_OTHERS = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
+"""Commands that make progress only in the first half of the time."""
 
 
 @pytest.mark.parametrize(
     ("commands", "timed_out", "unfinished"),
-    [(SAME, True, False), (OTHERS, True, True), (OTHERS, False, False)],
+    [
+        *((SAME, True, False), (OTHERS, True, True), (OTHERS, False, False)),
+        (EARLY_OTHERS, True, False),
+    ],
 )
 def test_subject_is_unfinished_if_its_time_ended_during_new_commands(
     commands: list[Event], timed_out: bool, unfinished: bool
 ) -> None:
-    ended = changed([subject_end(100)], SubjectEnd, timed_out=timed_out)
+    ended = changed([subject_end(10 * len(commands))], SubjectEnd, timed_out=timed_out)
     assert is_unfinished([made(SubjectStart, t_ns=0), *commands, *ended]) == unfinished
 
 
@@ -190,9 +188,9 @@ def skipped(cell: CellResult) -> CellResult:
     )
 
 
-def run_of(*cells: CellResult) -> Results:
+def lacking(*cells: CellResult) -> Results:
     """Returns a run in which the archive did not provide a part."""
-    return Results(run=make_run_header(not_provided=[MISSING]), cells=list(cells))
+    return run_of(*cells, not_provided=[MISSING])
 
 
 def measured(subject: str, name: str = "a") -> CellResult:
@@ -202,13 +200,13 @@ def measured(subject: str, name: str = "a") -> CellResult:
 
 def test_missing_part_is_reported_once_with_its_cause_and_its_cells() -> None:
     cells = [skipped(measured("x", "a")), skipped(measured("x", "b")), CANARY, CONTROL]
-    (line,) = not_provided_lines([run_of(*cells), run_of(*cells[2:])])
+    (line,) = not_provided_lines([lacking(*cells), lacking(*cells[2:])])
     assert "2 cells were skipped" in line
     assert PART_NAME in line
     assert MISSING.cause in line
     assert line.count("a.x") == 1
-    assert report_of_run(run_of(*cells)).lines[1:] == [line]
-    assert not_provided_lines([run_of(measured("x"))]) == []
+    assert report_of_run(lacking(*cells)).lines[1:] == [line]
+    assert not_provided_lines([lacking(measured("x"))]) == []
 
 
 NEW, OLD = measured("new"), measured("old")
@@ -227,13 +225,13 @@ def test_gate_ignores_a_part_that_neither_side_got_and_reports_it(
     baseline: list[CellResult], candidate: list[CellResult], outcome: Outcome
 ) -> None:
     other = msgspec.structs.replace(skipped(CANARY), id="canary-i386.canary-bus.62mips")
-    decision = decide([run_of(*baseline)], [run_of(*candidate, CANARY, CONTROL, other)])
+    decision = decide([lacking(*baseline)], [lacking(*candidate, CANARY, CONTROL, other)])
     assert decision.outcome is outcome
     assert any(PART_NAME in line for line in decision.lines)
 
 
 def test_gate_without_a_working_canary_is_a_fault_of_the_rig() -> None:
-    decision = decide([run_of(OLD)], [run_of(NEW, skipped(CANARY), CONTROL)])
+    decision = decide([lacking(OLD)], [lacking(NEW, skipped(CANARY), CONTROL)])
     assert decision.outcome is Outcome.RIG_FAULT
 
 

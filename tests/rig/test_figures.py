@@ -10,9 +10,9 @@ from delayrig.features.figures import markdown_table, outcome, part_rows, time_r
 from delayrig.model.cell import Job, Role
 from delayrig.model.corner import Corner
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CellResult, Results, SubjectFacts, Verdict, write_results
+from delayrig.model.result import CellResult, SubjectFacts, Verdict, write_results
 
-from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
+from tests.rig.builders import MS, SECOND, make_cell, make_result, run_of
 from tests.rig.running import answer_of
 
 TRIXIE = "debian:trixie"
@@ -28,10 +28,6 @@ def floor(total_ns: int, *, cell: dict[str, Any] | None = None, **changes: Any) 
     """Returns the result of a floor cell."""
     its = {"subject": "floor", "role": Role.FLOOR, "corner": Corner.ZERO, **(cell or {})}
     return timed(total_ns, cell=its, **{"transfers": 100, **changes})
-
-
-def run_of(*cells: CellResult) -> Results:
-    return Results(run=make_run_header(), cells=list(cells))
 
 
 OURS = timed(6 * SECOND, chip_busy_ns=5 * SECOND, overshoot_ns=3 * MS, transfers=250)

@@ -32,7 +32,7 @@ from mesonbuild.mtest import TAPParser
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tap.parser import Parser
 
-from tests.rig.builders import SECOND, WATCH, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import SECOND, WATCH, make_cell, make_evidence, make_result, run_of
 from tests.rig.running import answer_of, refusal_of
 
 # Characters that a subject may print, or that a path may contain.
@@ -64,7 +64,7 @@ CELLS = [
 
 
 def results_of(*cells: CellResult) -> Results:
-    return Results(run=make_run_header(cells_planned=len(cells)), cells=list(cells))
+    return run_of(*cells, cells_planned=len(cells))
 
 
 def gated() -> Report:

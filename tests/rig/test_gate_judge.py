@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from delayrig.decision.decision import Decision, Limits, Outcome
-from delayrig.decision.gate_judge import Terms, decide, unanswered
+from delayrig.decision.gate_judge import Terms, decide
 from delayrig.decision.performance import PAIRS_MIN
 from delayrig.model.cell import Role
 from delayrig.model.phases import TimeSplit
@@ -35,6 +35,7 @@ from tests.rig.builders import (
     make_evidence,
     make_result,
     make_run_header,
+    run_of,
 )
 
 BEFORE, AFTER = "bundled", "path:new/flashrom"
@@ -47,10 +48,6 @@ def timed(subject: str, total_ns: int = SECOND, *, name: str = "a", **changes: A
     measured = {"time_ns": TimeSplit(total=total_ns), "cpu_ns": CpuTime(user=cpu_ns)}
     facts = SubjectFacts(name=subject, version="1", sha256="b" * 64)
     return make_result(cell, **{"subject": facts, **measured, **changes})
-
-
-def run_of(*cells: CellResult, **header: Any) -> Results:
-    return Results(run=make_run_header(**header), cells=list(cells))
 
 
 def decided(
@@ -470,13 +467,6 @@ def test_cell_is_called_not_judged_only_if_its_canary_left_it_unjudged() -> None
     assert [cell.outcome for cell in decision.cells if cell.id == real.id] == ["unseen"]
     (line,) = decision.unasked
     assert line == "r (lane live): its canary gave no answer: this machine could not keep up"
-
-
-def test_inconclusive_canary_is_run_again() -> None:
-    first = run_of(inconclusive(CANARY), CONTROL)
-    assert unanswered([first]) == {CANARY.id}
-    assert unanswered([first, run_of(CANARY)]) == set()
-    assert unanswered([]) == set()
 
 
 def test_cost_is_unknown_without_a_cell_of_the_baseline() -> None:

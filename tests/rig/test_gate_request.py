@@ -29,7 +29,7 @@ from delayrig.present.console import RunProgress
 from delayrig.subjects.recipes import read_recipes
 from rich.console import Console
 
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header, request_of
+from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header, request_of, run_of
 from tests.rig.running import refusal_of, rig
 
 HERE, THERE = make_cell(name="here"), make_cell(name="there")
@@ -109,9 +109,7 @@ def keep_run_of(folder: Path, plan: str, lane: LaneName | None = None) -> None:
         plan=plan, subjects=["bundled"], patterns=[], seed=1, paths=find_paths(), lane=lane
     )
     cells = sorted(ran.cells, key=lambda cell: cell.role not in WATCHING)
-    write_results(
-        Results(run=make_run_header(), cells=[make_result(cell) for cell in cells]), folder
-    )
+    write_results(run_of(*(make_result(cell) for cell in cells)), folder)
 
 
 def test_stored_run_in_several_lanes_keeps_the_lane_of_each_cell(tmp_path: Path) -> None:
@@ -132,7 +130,7 @@ def test_run_of_no_subject_or_several_is_no_baseline(tmp_path: Path) -> None:
         ([make_result(HERE), other], "2 measured subjects"),
         ([], "0 measured subjects"),
     ):
-        write_results(Results(run=make_run_header(), cells=cells), tmp_path)
+        write_results(run_of(*cells), tmp_path)
         with pytest.raises(BadInputError, match=found) as caught:
             read_baseline(tmp_path)
         assert "--subject" in caught.value.hint
@@ -241,9 +239,7 @@ def test_sides_start_in_alternating_order_and_are_returned_in_one_order(
 
     async def run(sides: Sequence[Request], *_: object) -> list[Results]:
         started.append([side.out.name for side in sides])
-        return [
-            Results(run=make_run_header(), cells=[result_of(c) for c in s.cells]) for s in sides
-        ]
+        return [run_of(*(result_of(c) for c in s.cells)) for s in sides]
 
     def result_of(cell: Cell) -> CellResult:
         is_canary = cell.role is Role.CANARY
@@ -267,6 +263,6 @@ def test_sides_start_in_alternating_order_and_are_returned_in_one_order(
 
 
 def test_stored_baseline_is_not_run(tmp_path: Path) -> None:
-    stored = StoredBaseline(path=tmp_path, results=Results(run=make_run_header(), cells=[]))
+    stored = StoredBaseline(path=tmp_path, results=run_of())
     gate = replace(request(tmp_path), baseline=None, stored=stored, rounds=1)
     assert [side.out.name for side in gate.round(0)] == ["candidate"]

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs are added to a history completely or not at all, even with several writers."""
 
-import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -22,25 +20,14 @@ from delayrig.features.history.store import History, open_engine
 from sqlalchemy import Connection, inspect, text
 
 from tests.conftest import Bound
-from tests.rig.builders import CHECKOUT
 from tests.rig.history_builders import address_of, finished, history_of, make_run
 from tests.rig.many_cells import keep_many
 from tests.rig.postgres_server import Server
+from tests.rig.running import start_python
 
 ALL = Choice()
 RUNS_EACH = 4
 LIMIT_S = 120
-
-
-def python(code: str, *words: str) -> subprocess.Popen[str]:
-    """Starts Python code in another process."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        env={**os.environ, "PYTHONPATH": f"{CHECKOUT / 'rig'}:{CHECKOUT}"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def test_stored_run_is_loaded_unchanged(history_url: str) -> None:
@@ -164,7 +151,7 @@ for number in range({RUNS_EACH}):
 @pytest.mark.bounds(writers=(3, 6))
 def test_concurrent_writers_of_a_new_history_lose_nothing(history_url: str, bound: Bound) -> None:
     many = bound("writers")
-    writers = [python(ADD_RUNS, history_url, str(number)) for number in range(many)]
+    writers = [start_python("-c", ADD_RUNS, history_url, str(number)) for number in range(many)]
     ends = [writer.communicate(timeout=LIMIT_S) for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * many, ends
     numbers = sorted(int(line) for output, _ in ends for line in output.split())
@@ -199,7 +186,7 @@ store.add([finished(make_run(2, {"a": 1, "b": 2}))])
 
 
 def test_writer_that_is_killed_within_a_run_loses_only_that_run(history_url: str) -> None:
-    writer = python(DIE_AT_A_CELL, history_url)
+    writer = start_python("-c", DIE_AT_A_CELL, history_url)
     _, output = writer.communicate(timeout=LIMIT_S)
     assert writer.returncode == -signal.SIGKILL, output
     store = history_of(history_url)
@@ -226,7 +213,7 @@ def test_writers_that_are_killed_lose_no_stored_run(history_url: str, bound: Bou
     kept: list[int] = []
     kills = bound("kills")
     for number in range(kills):
-        writer = python(WRITE_ON, history_url, str(number))
+        writer = start_python("-c", WRITE_ON, history_url, str(number))
         assert writer.stdout is not None
         for _ in range(dice.randrange(1, 12)):
             kept.append(int(writer.stdout.readline()))
@@ -386,7 +373,7 @@ def test_broken_connection_stores_nothing_of_the_run(postgres: Server) -> None:
     store = history_of(url, make_run(1, {"a": 1}))
     with psycopg.connect(url) as other:
         other.execute("LOCK TABLE rig_cell")
-        writer = python(ADD_RUNS, url, "x")
+        writer = start_python("-c", ADD_RUNS, url, "x", stderr=subprocess.PIPE)
         with postgres.connect() as admin:
             ended, until_s = 0, time.monotonic() + LIMIT_S
             while not ended and time.monotonic() < until_s:

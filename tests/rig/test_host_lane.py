@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -35,9 +34,9 @@ from delayrig.plan.request import choose_cells, default_jobs
 from delayrig.run.cell_runner import rerun_command
 from delayrig.run.runner import Quiet, run_request
 
-from tests.rig.builders import CHECKOUT, make_cell, make_chip, make_subject, request_of
+from tests.rig.builders import make_cell, make_chip, make_subject, request_of
 from tests.rig.processes import GONE_LIMIT_S, left_running
-from tests.rig.running import write_script
+from tests.rig.running import start_python, write_script
 
 CPUS = sorted(os.sched_getaffinity(0))
 BUILT = find_paths().build
@@ -405,12 +404,9 @@ def spec_of(folder: Path, *subject: str, **changes: object) -> Path:
     return path
 
 
-def begin(spec: Path) -> subprocess.Popen[bytes]:
+def begin(spec: Path) -> subprocess.Popen[str]:
     """Starts the session as a child of a process that a test can kill."""
-    return subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(spec)],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "rig")},
-    )
+    return start_python("-c", PARENT, spec, stdout=None)
 
 
 def run(spec: Path) -> list[Event]:

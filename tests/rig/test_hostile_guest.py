@@ -28,11 +28,11 @@ from delayrig.model import workload
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
 from delayrig.model.kinds.emulator import GaveUp, Serprog
-from delayrig.model.result import CellResult, Results, Verdict, decode_results, own_fault
+from delayrig.model.result import CellResult, Verdict, decode_results, own_fault
 
 from tests.conftest import Bound
 from tests.flooding import Flood, build_flood
-from tests.rig.builders import make_cell, make_chip, make_run_header, sparse_image
+from tests.rig.builders import make_cell, make_chip, run_of, sparse_image
 from tests.rig.event_builders import as_lines, made, sound_events
 from tests.rig.processes import left_running
 from tests.rig.test_edge_mutations import mutated
@@ -84,7 +84,7 @@ def sound_folder(folder: Path) -> Path:
 
 def is_readable(result: CellResult) -> bool:
     """Returns True if results with it are read as they were written, and it contradicts nothing."""
-    results = Results(run=make_run_header(), cells=[result])
+    results = run_of(result)
     read = decode_results(msgspec.json.encode(results), "results.json")
     return read == results and own_fault(result) == ""
 
@@ -177,10 +177,17 @@ GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
     [
         ([request(gap_ns=-1)] * 3, False),
         ([request(gap_ns=-1)] * 3 + [GAVE_UP], True),
+        ([request(gap_ns=0)] * 3 + [GAVE_UP], False),
         ([request(gap_ns=7, ack=False)] * 3 + [request(gap_ns=7), GAVE_UP], True),
         ([request(gap_ns=7)] * 3 + [request(gap_ns=-1), GAVE_UP], False),
     ],
-    ids=["was served", "waits for no reply", "is refused", "polls without end"],
+    ids=[
+        "was served",
+        "waits for no reply",
+        "waits for the reply",
+        "is refused",
+        "polls without end",
+    ],
 )
 def test_flood_is_requests_without_waits_until_the_emulator_gave_up(
     events: list[Event], flood: bool

@@ -21,9 +21,8 @@ from delayrig.features.selfcheck.known_bad import (
 from delayrig.hazards.of_cell import check_cell
 from delayrig.model.cell import Cell, Expect, Role
 from delayrig.model.chips import read_chips
-from delayrig.model.phases import TimeSplit
 from delayrig.model.platform import Arch
-from delayrig.model.result import CellResult, CpuTime, Results, SubjectFacts, Verdict
+from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.schema import Contrast, find_plan, own_subjects, read_plan
 from delayrig.subjects.elf import read_elf
 from delayrig.subjects.known_bad import (
@@ -41,9 +40,10 @@ from delayrig.subjects.known_bad import (
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.subject import OWN_PROGRAMS, PAST_MISTAKES, check_subject
 
-from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, SECOND, WATCH, make_cell, make_result, run_of
 from tests.rig.plan_texts import shipped
 from tests.rig.running import run
+from tests.rig.test_gate_judge import timed
 
 MISTAKES = read_mistakes(CHECKOUT)
 
@@ -157,21 +157,9 @@ CHIPS = read_chips(CHECKOUT)
 CELLS = shipped("known-bad")
 
 
-def result(subject: str, total_ns: int = SECOND, **changes: Any) -> CellResult:
-    return make_result(
-        make_cell(name="a", subject=subject),
-        **{
-            "subject": SubjectFacts(name=subject, version="1", sha256="b" * 64),
-            "time_ns": TimeSplit(total=total_ns),
-            "cpu_ns": CpuTime(user=SECOND),
-            **changes,
-        },
-    )
-
-
 def answered(kind: Kind, *cells: CellResult, watch: list[CellResult] | None = None) -> KnownBad:
     watching = WATCH if watch is None else watch
-    results = Results(run=make_run_header(), cells=[result("bundled"), *cells, *watching])
+    results = run_of(timed("bundled"), *cells, *watching)
     return answer_all(results, [make_mistake(kind)])
 
 
@@ -198,21 +186,21 @@ WRONG = [
 def test_build_is_right_if_its_outcome_fits_its_class_else_exit_is_inconclusive(
     right: bool, kind: Kind, outcome: Outcome, changes: dict[str, Any]
 ) -> None:
-    answer = answered(kind, result("known-bad:x", **changes))
+    answer = answered(kind, timed("known-bad:x", **changes))
     assert [(build.outcome, build.right) for build in answer.builds] == [(outcome, right)]
     assert answer.exit_code is (ExitCode.PASS if right else ExitCode.INCONCLUSIVE)
 
 
 @pytest.mark.parametrize("kind", [Kind.LEGAL, Kind.WASTEFUL])
 def test_conviction_of_a_build_that_is_not_unsafe_is_a_rig_fault(kind: Kind) -> None:
-    answer = answered(kind, result("known-bad:x", **SHORT))
+    answer = answered(kind, timed("known-bad:x", **SHORT))
     assert answer.exit_code is ExitCode.RIG_FAULT
     assert "accused safe builds: x" in summary(answer)
 
 
 def test_acquitted_canary_is_a_rig_fault() -> None:
     acquitted = [make_result(make_cell(name="c", role=Role.CANARY, expect="too_short")), WATCH[1]]
-    answer = answered(Kind.UNSAFE, result("known-bad:x", **SHORT), watch=acquitted)
+    answer = answered(Kind.UNSAFE, timed("known-bad:x", **SHORT), watch=acquitted)
     assert answer.exit_code is ExitCode.RIG_FAULT
 
 
@@ -229,10 +217,7 @@ def test_acquitted_canary_is_a_rig_fault() -> None:
 def test_stripped_build_may_be_in_doubt_but_an_unsafe_one_must_not_pass(
     kind: Kind, changes: dict[str, Any], right: bool
 ) -> None:
-    results = Results(
-        run=make_run_header(),
-        cells=[result("bundled"), result("stripped:known-bad:x", **changes), *WATCH],
-    )
+    results = run_of(timed("bundled"), timed("stripped:known-bad:x", **changes), *WATCH)
     answer = answer_all(results, [make_mistake(kind)], "stripped:")
     assert [build.right for build in answer.builds] == [right]
 
@@ -250,8 +235,8 @@ def test_choice_of_one_build_adds_the_shipped_program_canaries_and_controls() ->
 @pytest.mark.parametrize("disguise", ["", "stripped:"])
 @pytest.mark.parametrize("cells", [[], [{"verdict": Verdict.SKIPPED}]], ids=["no cell", "skipped"])
 def test_build_that_was_not_run_is_not_answered(disguise: str, cells: list[dict[str, Any]]) -> None:
-    ours = [result(f"{disguise}known-bad:x", **changes) for changes in cells]
-    run = Results(run=make_run_header(), cells=[result("bundled"), *ours, *WATCH])
+    ours = [timed(f"{disguise}known-bad:x", **changes) for changes in cells]
+    run = run_of(timed("bundled"), *ours, *WATCH)
     answer = answer_all(run, [make_mistake(Kind.LEGAL)], disguise)
     assert [build.right for build in answer.builds] == [False]
     assert answer.exit_code is ExitCode.INCONCLUSIVE
@@ -259,7 +244,7 @@ def test_build_that_was_not_run_is_not_answered(disguise: str, cells: list[dict[
 
 
 def test_page_has_a_row_with_the_reason_for_each_build_that_ran() -> None:
-    page = known_bad_page(answered(Kind.UNSAFE, result("known-bad:x", **SHORT))).decode()
+    page = known_bad_page(answered(Kind.UNSAFE, timed("known-bad:x", **SHORT))).decode()
     assert "Class unsafe" in page
     assert "RDID came too early" in page
 

@@ -30,7 +30,7 @@ from delayrig.model.lane import LaneName
 from delayrig.model.speed import Origin, SpeedChange
 from delayrig.plan.machines import find_machine, machine_names, scaled_mips
 
-from tests.rig.builders import MS, make_cell
+from tests.rig.builders import MS, make_cell, make_wait
 from tests.rig.event_builders import made, seen_of
 
 
@@ -132,14 +132,9 @@ def test_window_counts_if_it_overlaps_the_subjects_time() -> None:
 
 
 def wait_at(from_ms: int, until_ms: int) -> ObservedWait:
-    return ObservedWait(
-        kind="synchronisation",
-        what="a wait",
-        requested_ns=1,
-        shortest_ns=(until_ms - from_ms) * MS,
-        longest_ns=(until_ms - from_ms) * MS,
-        opened_ns=from_ms * MS,
-    )
+    took_ns = (until_ms - from_ms) * MS
+    times = {"opened_ns": from_ms * MS, "shortest_ns": took_ns, "longest_ns": took_ns}
+    return make_wait(kind="synchronisation", **times)
 
 
 def busy_at(from_ms: int, until_ms: int) -> Event:

@@ -20,18 +20,25 @@ from delayrig.features.documents.measured import (
 from delayrig.features.selfcheck.known_bad import Answered, KnownBad
 from delayrig.model.cell import Role
 from delayrig.model.phases import TimeSplit
-from delayrig.model.result import CellResult, CpuTime, DelayCount, Results, Verdict
+from delayrig.model.result import CpuTime, DelayCount, Results, Verdict
 from delayrig.present.results import evidence_lines
 from delayrig.subjects.known_bad import Kind, Sight
 from msgspec.structs import replace
 
-from tests.rig.builders import SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import (
+    SECOND,
+    make_cell,
+    make_evidence,
+    make_result,
+    make_run_header,
+    run_of,
+)
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, timed
 
 HEAD = "    subject  MIPS  cores  hazards  chip           job    verdict  total s  CPU s"
 
 
-def run_of(*visible_ns: int) -> Results:
+def seen_run(*visible_ns: int) -> Results:
     """Returns a run with a cell for each smallest visible shortening; cell N takes N seconds."""
     cells = [
         make_result(
@@ -43,11 +50,7 @@ def run_of(*visible_ns: int) -> Results:
         )
         for number, visible in enumerate(visible_ns, start=1)
     ]
-    return run_with(*cells)
-
-
-def run_with(*cells: CellResult) -> Results:
-    return Results(run=make_run_header(), cells=list(cells))
+    return run_of(*cells)
 
 
 def controls_of(run: Results) -> Results:
@@ -61,17 +64,17 @@ def row_of(run: Results, figure: str) -> str:
 
 
 def test_subjects_in_the_same_cell_share_a_row_with_times_and_verdicts() -> None:
-    good, other = run_of(20, 30).cells
+    good, other = seen_run(20, 30).cells
     facts = replace(good.subject, name="debian:sid")
     bad = replace(good, subject=facts, verdict=Verdict.TOO_SHORT)
-    page = run_page(run_with(good, bad, other), "")
+    page = run_page(run_of(good, bad, other), "")
     rows = [line for line in page.splitlines() if "/0.500" in line]
     assert rows[0].endswith(" 1.000/0.500  too_short 1.000/0.500")
     assert rows[1].endswith(" 2.000/0.500")
 
 
 def test_quoted_row_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
-    run = controls_of(run_of(20, 30))
+    run = controls_of(seen_run(20, 30))
     row = row_of(run, " 2.000 ")
     stale = row[: row.index("2.000")] + "9.000"
     text = "\n".join(["# A", RUN_MARK, "", HEAD, stale, "    other  1  2  3  4  5  6", "", "End"])
@@ -85,7 +88,7 @@ def test_quoted_row_gets_the_figures_of_the_run_and_keeps_its_columns() -> None:
 
 
 def test_resolution_table_has_a_row_for_each_speed() -> None:
-    page = resolution_table([run_of(20, 3000), run_of(25)])
+    page = resolution_table([seen_run(20, 3000), seen_run(25)])
     (row,) = [line for line in page.splitlines() if line.startswith("| x86_64 ")]
     assert row.split(" | ")[2:4] == ["3", "27"]
     assert row.endswith("| 0.020 us | 3.000 us |")
@@ -108,13 +111,13 @@ def test_gate_page_names_the_cells_that_became_slower_in_one_row() -> None:
     before = [timed(BEFORE, name=name) for name in cells]
     decision = decided(before, [timed(AFTER, SECOND * 3 // 2, name=name) for name in cells])
     slower = [cell for cell in decision.cells if cell.outcome is Outcome.SLOWER]
-    (row,) = [line for line in gate_page(decision, [run_of(20)]).splitlines() if "slower" in line]
+    (row,) = [line for line in gate_page(decision, [seen_run(20)]).splitlines() if "slower" in line]
     assert len(slower) == 2
     assert all(f"`{cell.id}` (+50.0 %)" in row for cell in slower)
 
 
 def test_quoted_evidence_gets_the_figures_of_the_run() -> None:
-    run = run_of(20)
+    run = seen_run(20)
     (cell,) = run.cells
     convicted = replace(cell, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
     (line,) = evidence_lines(convicted)
@@ -130,14 +133,14 @@ def test_quoted_evidence_gets_the_figures_of_the_run() -> None:
 def test_table_counts_right_verdicts_and_subjects_with_equal_ones_share_a_row() -> None:
     verdicts = [Verdict.PASS, Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.TOO_SHORT]
     cells = [make_result(make_cell(name=f"c{n}"), verdict=v) for n, v in enumerate(verdicts)]
-    table = right_table(run_with(*cells))
+    table = right_table(run_of(*cells))
     assert "| `bundled` | 4 | 2 | 1 | 1 |" in table
     assert "| all | 4 | 2 | 1 | 1 |" in table
     first, *others = [
         replace(cells[0], subject=replace(cells[0].subject, name=name))
         for name in ("bundled", "another", "known-bad:no-relax")
     ]
-    table = right_table(run_with(first, *others))
+    table = right_table(run_of(first, *others))
     assert "| `another` `bundled` 1 of `known-bad:` | 1 | 1 | 0 | 0 |" in table
 
 
@@ -161,18 +164,18 @@ def test_known_bad_builds_with_the_same_answers_share_a_row() -> None:
     unsafe, doubt = Outcome.UNSAFE, Outcome.DOUBT
     plain = answers_of("", unsafe, unsafe, unsafe)
     strange = answers_of("stripped:renamed:", unsafe, doubt, unsafe)
-    page = known_bad_page(plain, strange, run_of(20))
+    page = known_bad_page(plain, strange, seen_run(20))
     assert "| unsafe | unsafe | unsafe | 2 |  |" in page
     assert "| unsafe | unsafe | doubt | 1 | `b1` |" in page
     assert "`rig/rig selfcheck known-bad --stripped --renamed`: 3 of 3 builds" in page
 
 
 def test_page_of_firmwares_has_a_row_for_each_device_and_a_column_for_each_flashrom() -> None:
-    old = replace(run_of(20).cells[0], hazards=["starts:asleep", "link:silent=1"])
+    old = replace(seen_run(20).cells[0], hazards=["starts:asleep", "link:silent=1"])
     facts = replace(old.subject, name="debian:sid", version="1.8.0")
     new = replace(old, subject=facts, verdict=Verdict.HUNG)
     other = replace(old, hazards=["link:exec-acks=1"])
-    page = firmwares_page(run_with(old, new, other))
+    page = firmwares_page(run_of(old, new, other))
     assert "| `debian:sid` 1.8.0 |" in page
     lines = page.splitlines()
     assert any(line.startswith("| `starts:asleep`+`silent=1` |") for line in lines)
@@ -181,10 +184,10 @@ def test_page_of_firmwares_has_a_row_for_each_device_and_a_column_for_each_flash
 
 
 def test_page_of_the_newest_has_versions_and_evidence() -> None:
-    good, bad = run_of(20, 30).cells
+    good, bad = seen_run(20, 30).cells
     facts = replace(bad.subject, name="debian:sid", version="1.8.0")
     bad = replace(bad, subject=facts, verdict=Verdict.TOO_SHORT, evidence=[make_evidence()])
-    page = newest_page(run_with(good, bad), run_with())
+    page = newest_page(run_of(good, bad), run_of())
     assert "| `debian:sid` | 1.8.0 |" in page
     evidence = page[page.index("One finding for each ") :]
     assert f"too_short {bad.id}" in evidence
@@ -193,13 +196,13 @@ def test_page_of_the_newest_has_versions_and_evidence() -> None:
 
 
 def test_answers_of_programmers_are_counted_and_their_costs_compared() -> None:
-    wire, *_ = run_of(20).cells
+    wire, *_ = seen_run(20).cells
     wire = replace(wire, programmer="serprog:ip", job="read", region_bytes=128 << 10, host_s=2.0)
     card = replace(wire, programmer="nicintel", host_s=5.0, time_ns=TimeSplit(total=1_500_000_000))
     other = replace(card.subject, name="debian:sid")
     failed = replace(card, subject=other, verdict=Verdict.OP_FAILED, host_s=90.0)
     small = replace(failed, region_bytes=4096, verdict=Verdict.SKIPPED)
-    run = run_with(wire, card, failed, small)
+    run = run_of(wire, card, failed, small)
     head, *others = answer_lines(run)
     assert head.startswith("2 of 3 cells pass")
     assert [line.split() for line in others] == [

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 from delayrig.base.errors import NotProvidedError
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results
 from delayrig.present.results import remarks
 from delayrig.setup.apt import date_options
 from delayrig.subjects.guest_image import GuestImage, Kernel
@@ -27,7 +26,7 @@ from delayrig.subjects.packages import PAUSES_S, attempts, cause_of, unpack_pack
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
 
-from tests.rig.builders import CHECKOUT, make_run_header, make_subject
+from tests.rig.builders import CHECKOUT, make_subject, run_of
 from tests.rig.running import write_script
 
 OUT_OF_STEP = """\
@@ -162,7 +161,7 @@ def test_lock_that_lacks_an_entry_is_incomplete_unless_another_differs(checkout:
 def test_remark_about_the_archive_is_printed_only_if_the_lock_differs(
     state: str, printed: int
 ) -> None:
-    lines = remarks(Results(run=make_run_header(lock=state), cells=[]))
+    lines = remarks(run_of(lock=state))
     assert sum("the archive has moved on" in line for line in lines) == printed
 
 

@@ -20,7 +20,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, CpuTime, Results, Verdict, write_results
 from delayrig.subjects.subject import STEPS, TRUSTING
 
-from tests.rig.builders import MS, make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, make_run_header, run_of
 
 TIMES_MS = dict(zip(STEPS, (1900, 800, 810, 780, 780), strict=True))
 CPU_MS = dict(zip(STEPS, (1800, 700, 400, 390, 400), strict=True))
@@ -44,9 +44,7 @@ def result(
 
 
 def folded(*more: CellResult) -> Proposal:
-    return fold_proposal(
-        Results(run=make_run_header(), cells=[*(result(step) for step in STEPS), *more])
-    )
+    return fold_proposal(run_of(*(result(step) for step in STEPS), *more))
 
 
 def test_steps_are_compared_in_the_cells_that_all_of_them_finished() -> None:
@@ -71,7 +69,7 @@ def test_convictions_are_counted_in_all_cells_including_trusting_ones() -> None:
 
 def test_run_of_another_plan_or_an_interrupted_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="step:os-clock") as caught:
-        fold_proposal(Results(run=make_run_header(), cells=[result(STEPS[0])]))
+        fold_proposal(run_of(result(STEPS[0])))
     assert "proposal" in caught.value.hint
     header = make_run_header(interrupted=True, cells_planned=112)
     write_results(Results(run=header, cells=[result(STEPS[0])]), tmp_path)
@@ -83,7 +81,7 @@ def test_run_of_another_plan_or_an_interrupted_one_is_refused(tmp_path: Path) ->
 
 def test_run_whose_cells_no_step_finished_has_no_change_and_no_best_cell() -> None:
     cells = [result(step, verdict=Verdict.HUNG) for step in STEPS]
-    found = fold_proposal(Results(run=make_run_header(), cells=cells))
+    found = fold_proposal(run_of(*cells))
     assert len(found.left_out) == 1
     assert {change.best_place for change in changes_of(found)} == {""}
     assert "the same 0 writes" in conclusion(found)

@@ -23,7 +23,7 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import CellResult, Results, Verdict
 from delayrig.plan.request import Request
 
-from tests.rig.builders import MS, make_cell, make_result, make_run_header, request_of
+from tests.rig.builders import MS, make_cell, make_result, request_of, run_of
 
 
 def timed(cell: Cell, total_ms: float, verdict: Verdict = Verdict.PASS) -> CellResult:
@@ -85,7 +85,7 @@ class Machine:
         self.rounds.append(len(request.cells))
         request.out.mkdir(parents=True)
         cells = [timed(cell, next(self._times)) for cell in request.cells]
-        return Results(run=make_run_header(), cells=cells)
+        return run_of(*cells)
 
 
 def repeated(

@@ -9,7 +9,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from contextlib import suppress
@@ -38,7 +37,7 @@ from delayrig.model.result import FILE_NAME, Results, Verdict, read_results, wri
 from delayrig.present.results import answer
 from markupsafe import escape
 
-from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell, make_run_header
+from tests.rig.builders import CHECKOUT, MS, SECOND, make_cell, run_of
 from tests.rig.event_builders import sound_events, without
 from tests.rig.processes import is_running
 from tests.rig.reported import (
@@ -50,7 +49,7 @@ from tests.rig.reported import (
     reported,
     run_report,
 )
-from tests.rig.running import run_python
+from tests.rig.running import run_python, start_python
 
 
 def sources_of(*paths: Path) -> Sources:
@@ -135,17 +134,7 @@ def test_page_has_every_cell_its_command_and_all_parts_of_its_time(whole: Whole)
         assert f">{name}<" in whole.page
 
 
-def check_links(page: str) -> None:
-    """Checks that each link within the page has a target, and that each id is unique."""
-    ids = re.findall(r'\sid="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-    links = re.findall(r'<a [^>]*href="#([^"]+)"', page)
-    assert links
-    assert set(links) <= set(ids)
-
-
-def test_links_of_the_page_have_targets_and_names_of_subjects_are_escaped(whole: Whole) -> None:
-    check_links(whole.page)
+def test_names_of_subjects_are_escaped(whole: Whole) -> None:
     assert HOSTILE not in whole.page
     assert str(escape(HOSTILE)) in whole.page
 
@@ -163,7 +152,6 @@ def test_several_runs_are_named_by_letters(tmp_path: Path) -> None:
     page = page_of(tmp_path / "one", tmp_path / "two")
     for name in ("A: bundled", "B: bundled", "A: one", "B: two", "seed 2,"):
         assert name in page
-    check_links(page)
 
 
 def test_page_of_a_gate_has_its_answer_and_its_cells(tmp_path: Path) -> None:
@@ -254,7 +242,7 @@ def test_cell_without_anything_on_its_tracks_has_an_empty_timeline(
 ) -> None:
     events = sound_events() if lasts else without(sound_events(), SubjectEnd)
     failed = keep_cell(tmp_path, make_cell(), events, verdict=Verdict.OP_FAILED)
-    write_results(Results(run=make_run_header(cells_planned=1), cells=[failed]), tmp_path)
+    write_results(run_of(failed, cells_planned=1), tmp_path)
     assert f"Timeline of {failed.id}" in page_of(tmp_path)
 
 
@@ -338,12 +326,11 @@ def test_impossible_options_are_refused(
 
 def begin_report(run: Path, *options: str, **pipes: Any) -> subprocess.Popen[str]:
     """Starts `report --terminal` in a process of its own."""
-    words = [sys.executable, "-m", "delayrig", "report", str(run), "--terminal", *options]
-    return subprocess.Popen(words, text=True, **pipes)
+    return start_python("-m", "delayrig", "report", run, "--terminal", *options, **pipes)
 
 
 def test_closed_standard_output_changes_no_exit_code(run: Path) -> None:
-    child = begin_report(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = begin_report(run, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.close()
     assert child.stderr is not None
@@ -380,19 +367,7 @@ def test_report_that_is_ended_leaves_the_old_one_and_no_worker(
 ) -> None:
     old = tmp_path / "report.html"
     old.write_text("the old one")
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            SLOW_REPORT % held_s,
-            "report",
-            str(run),
-            "--out",
-            str(old),
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    child = start_python("-c", SLOW_REPORT % held_s, "report", run, "--out", old)
     assert child.stdout is not None
     worker = int(child.stdout.readline())
     child.send_signal(sent)

@@ -22,7 +22,6 @@ from delayrig.model.phases import TimeSplit
 from delayrig.model.result import (
     FILE_NAME,
     CellResult,
-    Results,
     Verdict,
     read_results,
     write_results,
@@ -30,7 +29,7 @@ from delayrig.model.result import (
 from delayrig.present.results import NOTABLE_MAX, answer
 from markupsafe import escape
 
-from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, run_of
 from tests.rig.many_cells import keep_many
 from tests.rig.reported import keep_gate, keep_run, reported
 
@@ -153,10 +152,7 @@ def timed(total_ms: int, verdict: Verdict = Verdict.PASS, **changes: Any) -> Cel
 
 
 def folded(*cells: CellResult) -> tuple[CellResult, Any]:
-    rounds = [
-        (Path(f"/{number}"), Results(run=make_run_header(), cells=[cell]))
-        for number, cell in enumerate(cells, start=1)
-    ]
+    rounds = [(Path(f"/{number}"), run_of(cell)) for number, cell in enumerate(cells, start=1)]
     results, spreads = fold_rounds(rounds)
     (cell,) = results.cells
     return cell, spreads[cell.id]
@@ -189,7 +185,7 @@ def test_inconclusive_round_is_shown_only_if_all_are_or_if_it_has_evidence() -> 
 
 
 def test_cell_that_is_not_in_every_round_keeps_the_numbers_of_its_rounds(tmp_path: Path) -> None:
-    one = Results(run=make_run_header(), cells=[])
+    one = run_of()
     results, spreads = fold_rounds(
         [(tmp_path / "a", one), (tmp_path / "b", msgspec.structs.replace(one, cells=[timed(10)]))]
     )
@@ -274,7 +270,7 @@ def test_shared_cells_have_no_chart_if_a_subject_failed_in_most(tmp_path: Path) 
         ]
 
     cells = [*cells_of("path:good", 0), *cells_of("path:bad", 3)]
-    write_results(Results(run=make_run_header(), cells=cells), tmp_path)
+    write_results(run_of(*cells), tmp_path)
     body = totals_section(read_sources([tmp_path])).body
     assert "path:good: the 4 cells that it passed" in body
     assert "path:bad: the 1 cell that it passed" in body

@@ -23,7 +23,7 @@ from delayrig.features.repro.heterogeneous import (
 from delayrig.lanes.stages import BOOTED, CONNECTED, ENDED, PACK
 from delayrig.model.cell import Cell, Expect
 from delayrig.model.events import Event
-from delayrig.model.evidence import Evidence, Witness
+from delayrig.model.evidence import Evidence
 from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
 from delayrig.model.kinds.hazard import Moved
 from delayrig.model.kinds.pace import Window
@@ -32,7 +32,7 @@ from delayrig.model.result import Results, Verdict, write_results
 from delayrig.plan.request import choose_cells
 from delayrig.subjects.delay_function import DelayOptions
 
-from tests.rig.builders import MS, SECOND, make_cell, make_result, make_run_header
+from tests.rig.builders import MS, make_cell, make_result, make_run_header, short_sync
 from tests.rig.event_builders import made
 from tests.rig.reported import keep_gate
 from tests.rig.running import answer_of, refusal_of
@@ -188,15 +188,7 @@ CELL = make_cell(
     machine="10:40",
     hazards=("low-res-timers", "move:accept"),
 )
-SHORT = Evidence(
-    what="1 s synchronisation wait after the serprog NOPs was too short",
-    witness=Witness.BUS,
-    requested_ns=SECOND,
-    actual_ns=(304 * MS, 305 * MS),
-    margin_ns=-695 * MS,
-    grade="profile",
-    where="bus at 1 ns",
-)
+SHORT = short_sync(304, 305)
 
 
 def window(core: int, begin_ms: int, instructions: int, active_ms: int = 100) -> Window:

@@ -23,7 +23,7 @@ from delayrig.present.results import answer
 from delayrig.run.resume import FILE_NAME, FIRST_TRY, RESULT, Begun
 from delayrig.run.runner import Quiet, run_request
 
-from tests.rig.builders import make_cell, make_result, make_run_header, request_of
+from tests.rig.builders import make_cell, make_result, request_of, run_of
 from tests.rig.running import refusal_of
 from tests.rig.test_host_lane import SILENT, host_cell, replace_emulator, run_one
 
@@ -196,7 +196,7 @@ def test_lost_cells_are_named_beside_the_answer() -> None:
     cells = [make_result(make_cell(name=f"c{number}")) for number in range(20)]
     cells[3] = msgspec.structs.replace(cells[3], verdict=Verdict.INFRA_ERROR, reason="it\nhung")
     cells[4] = msgspec.structs.replace(cells[4], retried_after="it died")
-    results = Results(run=make_run_header(cells_planned=20), cells=cells)
+    results = run_of(*cells, cells_planned=20)
     code = exit_code_of_run(cells)
     assert code == 0
     assert ", 1 lost." in answer(results, code)

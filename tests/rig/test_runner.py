@@ -3,7 +3,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from tests.mutants import Source
 from tests.rig.builders import CHECKOUT
 from tests.rig.processes import is_running, wait_for_content
-from tests.rig.running import run, run_python
+from tests.rig.running import run, run_python, start_python
 from tests.runner import side_by_side
 from tests.runner.__main__ import selections
 from tests.runner.arguments import Options, UsageError, help_text, read_options
@@ -194,7 +193,7 @@ except KeyboardInterrupt:
 
 def test_sigterm_ends_the_program_that_the_main_thread_waits_for(tmp_path: Path) -> None:
     note = tmp_path / "pid"
-    runner = subprocess.Popen([sys.executable, "-c", RUNNER, WITH_A_CHILD, str(note)])
+    runner = start_python("-c", RUNNER, WITH_A_CHILD, note)
     grandchild = int(wait_for_content(note))
     runner.send_signal(signal.SIGTERM)
     assert runner.wait(LIMIT_S) == 130

@@ -14,10 +14,10 @@ from delayrig.model.result import Verdict, write_results
 from delayrig.present.formats.report import Report, State, report_of_gate, report_of_run
 from delayrig.present.formats.sarif import NOWHERE, RULES, as_sarif
 
-from tests.rig.builders import make_evidence
+from tests.rig.builders import make_evidence, run_of
 from tests.rig.running import answer_of
 from tests.rig.test_formats import cell, reports, results_of
-from tests.rig.test_gate_judge import AFTER, BEFORE, decided, run_of, timed
+from tests.rig.test_gate_judge import AFTER, BEFORE, decided, timed
 
 STACK = (
     "pause (flashrom/include/clock.h:27) < flashrom/core/busy.c:154 < spi_send+0x12"

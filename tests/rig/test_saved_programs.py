@@ -17,13 +17,13 @@ from delayrig.decision.decision import FILE_NAME
 from delayrig.decision.request import cells_of
 from delayrig.model.cell import Cell, Role
 from delayrig.model.platform import Arch
-from delayrig.model.result import Results, Verdict, write_results
+from delayrig.model.result import Verdict, write_results
 from delayrig.subjects.recipes import Recipes, read_recipes
 from delayrig.subjects.saved_programs import FOLDER, is_saved, provide_program, save_programs
 from delayrig.subjects.subject import Subject, provide_subject, wrong_machine
 
 from tests.damage import HARMS
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, make_cell, make_result, run_of
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def gate_folder(folder: Path) -> Path:
         (side / cell.id).mkdir(parents=True)
         (side / cell.id / "cell.json").write_bytes(msgspec.json.encode(cell))
         result = make_result(cell, verdict=verdict, rerun="rig/rig repro --delay-symbol wait")
-        write_results(Results(run=make_run_header(), cells=[result]), side)
+        write_results(run_of(result), side)
     (folder / FILE_NAME).write_text("{}")
     return folder
 

@@ -26,6 +26,7 @@ from delayrig.run.out_folder import LOCK, Owner, hold_out
 from delayrig.setup.scratch import scratch_beside, sweep_scratch
 
 from tests.rig.processes import wait_for_content
+from tests.rig.running import start_python
 
 LIMIT_S = 60
 HOLD_SCRATCH = """\
@@ -46,11 +47,6 @@ with scratch_beside(Path(sys.argv[1])) as folder:
 INTERRUPT_AFTER_S = [0.15, 0.25, 0.35, 0.5, 0.7, 0.9]
 
 
-def begin_python(program: str, *words: str) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-c", program, *words]
-    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
-
-
 def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
@@ -66,7 +62,7 @@ def tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tmp: Path) -> None:
-    owners = [begin_python(HOLD_SCRATCH) for _ in range(2)]
+    owners = [start_python("-c", HOLD_SCRATCH) for _ in range(2)]
     try:
         killed, alive = (Path(first_line(owner)) for owner in owners)
         (killed / "chip.bin").write_bytes(bytes(1 << 20))
@@ -83,7 +79,7 @@ def test_folder_of_a_killed_process_is_swept_up_and_that_of_a_live_one_is_not(tm
 
 def killed_while_making(made: Path) -> Path:
     """Starts a process that makes `made`, and kills it; returns the scratch folder that it left."""
-    owner = begin_python(MAKE_FOLDER, str(made))
+    owner = start_python("-c", MAKE_FOLDER, str(made))
     try:
         folder = Path(first_line(owner))
         (folder / "ram").write_bytes(bytes(1 << 20))

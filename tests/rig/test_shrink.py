@@ -16,12 +16,12 @@ from delayrig.features.repro import command
 from delayrig.features.repro.command import show_shrunk
 from delayrig.model.cell import Cell, Expect, Job, Programmer, Role
 from delayrig.model.chips import read_chips
-from delayrig.model.result import CellResult, Results, Verdict
+from delayrig.model.result import CellResult, Verdict
 from delayrig.plan.cells import plan_cells
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.plan.schema import Plan
 
-from tests.rig.builders import CHECKOUT, make_cell, make_result, make_run_header
+from tests.rig.builders import CHECKOUT, make_cell, make_result, run_of
 from tests.rig.plan_texts import checked
 from tests.rig.running import refusal_of
 
@@ -146,7 +146,7 @@ def test_plan_of_the_shrunk_cell_has_that_cell_alone() -> None:
 
 def test_unexpected_conviction_is_preferred_to_an_expected_one() -> None:
     def first(*cells: CellResult) -> str:
-        return first_conviction(Results(run=make_run_header(), cells=list(cells)), "x")
+        return first_conviction(run_of(*cells), "x")
 
     def convicted(expect: Expect) -> CellResult:
         return make_result(make_cell(name=expect), verdict=Verdict.TOO_SHORT, expect=expect)

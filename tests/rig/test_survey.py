@@ -22,10 +22,10 @@ from delayrig.judge.waste import Watched
 from delayrig.model.delays import DelayCall, Delays, encode_delays
 from delayrig.model.events import Event, event_time_ns
 from delayrig.model.lane import LaneName
-from delayrig.model.result import Results, write_results
+from delayrig.model.result import write_results
 from delayrig.subjects.profiles.profile import Wait
 
-from tests.rig.builders import delay, delays_of, make_cell, make_profile, make_run_header
+from tests.rig.builders import delay, delays_of, make_cell, make_profile, run_of
 from tests.rig.event_builders import sound_events, spi, started
 from tests.rig.reported import keep_cell
 from tests.rig.running import refusal_of
@@ -152,7 +152,7 @@ def test_survey_says_which_witness_saw_the_waits(
     result = keep_cell(tmp_path, cell, sound_events(*bus([30, 30, 500])))
     if delays:
         (tmp_path / cell.id / "delays.jsonl").write_bytes(encode_delays(delays))
-    write_results(Results(run=make_run_header(), cells=[result]), tmp_path)
+    write_results(run_of(result), tmp_path)
     (line,) = survey_run(tmp_path).lines
     assert line.startswith("bundled: ")
     assert words in line

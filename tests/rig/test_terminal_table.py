@@ -16,7 +16,7 @@ from delayrig.features.threshold.terminal import print_answer
 from delayrig.judge.judge import describe
 from delayrig.model.cell import Expect, Role
 from delayrig.model.evidence import Witness
-from delayrig.model.result import CellResult, Results, SiteWaits, Verdict, read_results
+from delayrig.model.result import CellResult, SiteWaits, Verdict, read_results
 from delayrig.present.comparison import decision_table
 from delayrig.present.console import FittedTable, make_console, plain_table
 from delayrig.present.formats.report import report_of_run
@@ -24,7 +24,7 @@ from delayrig.present.results import UNWATCHED, answer, cell_table, print_result
 from rich.console import Console
 
 from tests.rig.answered import make_answer, make_survey
-from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, make_run_header
+from tests.rig.builders import MS, SECOND, make_cell, make_evidence, make_result, run_of, short_sync
 from tests.rig.reported import keep_gate, keep_run, shown
 from tests.rig.test_gate_judge import AFTER, BEFORE, decided, several, timed
 
@@ -123,7 +123,7 @@ CONTROL = make_cell(name="control", role=Role.CONTROL)
 
 
 def printed_results(*cells: CellResult) -> str:
-    results = Results(run=make_run_header(), cells=list(cells))
+    results = run_of(*cells)
     lines = report_of_run(results).lines
     return shown(lambda console: print_results(results, lines, console, out="out"), 200)
 
@@ -161,7 +161,7 @@ def test_text_of_a_subject_cannot_control_the_terminal(capsys: pytest.CaptureFix
         verdict=Verdict.OP_FAILED,
         reason="it said \x1b[2J\x9b2J[/b]",
     )
-    print_results(Results(run=make_run_header(), cells=[said]), ["[/b]"], make_console(), out="")
+    print_results(run_of(said), ["[/b]"], make_console(), out="")
     output = capsys.readouterr().out
     assert "it said \ufffd[2J\ufffd2J[/b]" in output
     assert "\n[/b]\n" in output
@@ -246,13 +246,6 @@ def unsafe(**facts: Any) -> str:
     return headline_of([timed(BEFORE)], [timed(AFTER, verdict=Verdict.TOO_SHORT, **facts)])
 
 
-HALVED = msgspec.structs.replace(
-    make_evidence(Witness.BUS),
-    what="1 s synchronisation wait after the serprog NOPs was too short",
-    requested_ns=SECOND,
-    actual_ns=(SECOND // 2 - 1, SECOND // 2),
-    margin_ns=-SECOND // 2,
-)
 EARLY = msgspec.structs.replace(
     make_evidence(),
     what="RDID (0x9f) came 40000 ns before",
@@ -273,7 +266,7 @@ SITE = SiteWaits(
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"evidence": [HALVED]}, "a wait of 1 s lasts 0.5 s"),
+        ({"evidence": [short_sync(499, 500)]}, "a wait of 1 s lasts 0.5 s"),
         ({"evidence": [EARLY]}, "RDID (0x9f) comes 40 us before the part is ready"),
         ({"waits": [SITE]}, "a wait of 10 ms lasts 0.04 ms"),
         ({"reason": "10 ms were 3"}, "10 ms were 3"),
@@ -323,5 +316,5 @@ def test_headline_of_a_good_doubtful_or_failed_gate() -> None:
 )
 def test_unsafe_run_names_its_reason(verdict: Verdict, expect: Expect, reason: str) -> None:
     cell = make_result(make_cell(expect=expect), verdict=verdict)
-    results = Results(run=make_run_header(), cells=[cell])
+    results = run_of(cell)
     assert answer(results, ExitCode.UNSAFE).startswith(reason)

@@ -17,21 +17,18 @@ from delayrig.hazards.artifacts import Artifacts
 from delayrig.judge.bus import Bus, SeenBus
 from delayrig.judge.chip import convict_commands, may_hide_an_early_one
 from delayrig.judge.delay_waits import NO_DELAYS, _are_near, ended_within_step
-from delayrig.judge.ending import is_flood, is_unfinished
 from delayrig.judge.judge import _time_split
 from delayrig.judge.site_waits import decade_ns, length_class_ns
 from delayrig.judge.waits import see_waits
 from delayrig.model.cell import Job
-from delayrig.model.kinds.agent import SubjectEnd, SubjectStart
-from delayrig.model.kinds.emulator import GaveUp, Spi
+from delayrig.model.kinds.agent import SubjectStart
 from delayrig.model.result import DelayCount, SiteWaits, Verdict
 from msgspec.structs import replace
 
 from tests.rig.builders import MS, SECOND, delays_of, make_cell
-from tests.rig.event_builders import changed, made, serprog, spi, subject_end
+from tests.rig.event_builders import made, serprog, spi, subject_end
 from tests.rig.test_delay_waits import call, observed
-from tests.rig.test_exit_code import reads
-from tests.rig.test_gate_faults import MOVED, POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
+from tests.rig.test_gate_faults import POLL, SETTLE, STRIPPED, SYNC, US, cell, changes, site
 from tests.rig.test_gate_judge import AFTER, BEFORE, REAL, decided, rounds, timed, without
 
 
@@ -48,12 +45,6 @@ def test_early_command_without_a_margin_or_a_grade_is_a_lost_guest(facts: dict[s
         list(convict_commands([spi("0x02", read=700, violation="busy", **facts)]))
 
 
-def test_commands_in_the_first_half_of_the_time_are_no_progress_at_its_end() -> None:
-    asked = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
-    ended = changed([subject_end(400)], SubjectEnd, timed_out=True)
-    assert not is_unfinished([made(SubjectStart, t_ns=0), *asked, *ended])
-
-
 def first_change(candidates_ns: range) -> int:
     """Returns the first shortfall that is not as before; the baseline's is 2 us."""
     before = cell(BEFORE, site(POLL, 10 * US, 8 * US))
@@ -66,8 +57,10 @@ def first_change(candidates_ns: range) -> int:
 
 
 def test_shortfall_may_grow_and_shrink_by_the_same_tolerance() -> None:
+    # 64 instructions at 250 MIPS take 256 ns, 5 % of the shortfall is 100 ns, and each side may be
+    # wrong by 10 ns.
     worse_ns, better_ns = first_change(range(2000, 3000)), first_change(range(2000, 1000, -1))
-    assert worse_ns - 2000 == 2000 - better_ns > 300
+    assert worse_ns - 2000 == 2000 - better_ns == 377
 
 
 def fault_of(before: list[SiteWaits], now: list[SiteWaits], change: Change) -> Fault:
@@ -98,17 +91,6 @@ def test_fault_in_functions_that_waited_long_enough_before_is_new_not_moved() ->
     whole = site(SETTLE, SECOND, SECOND + US)
     before = cell(BEFORE, site(SYNC, SECOND, 45 * MS), whole)
     assert Change.NEW in changes(before, cell(AFTER, site(SETTLE, SECOND, 45 * MS)))
-
-
-@pytest.mark.parametrize(("one", "other"), [(STRIPPED, MOVED), (MOVED, STRIPPED)])
-def test_fault_of_a_stripped_build_equals_that_of_one_with_symbols(
-    one: tuple[str, ...], other: tuple[str, ...]
-) -> None:
-    before, now = (
-        cell(BEFORE, site(one, SECOND, 45 * MS)),
-        cell(AFTER, site(other, SECOND, 45 * MS)),
-    )
-    assert changes(before, now) == [Change.AS_BEFORE]
 
 
 def test_smallest_number_of_pairs_in_real_time_decides() -> None:
@@ -181,12 +163,6 @@ def test_writer_without_a_delay_is_in_doubt_unless_the_programmer_waits_for_it()
             assert seen.count == DelayCount(seen=0, judged=0)
     unwatched = replace(artifacts, delays=None)
     assert see_waits(make_cell(), unwatched, SeenBus(decides=Bus.DESCRIBES)).count is None
-
-
-def test_request_just_after_the_reply_is_not_blind() -> None:
-    asked = changed([spi("0x05", read=10 * n) for n in range(1, 4)], Spi, gap_ns=0)
-    assert not is_flood([*asked, made(GaveUp, t_ns=50)])
-    assert is_flood([*changed(asked, Spi, gap_ns=-1), made(GaveUp, t_ns=50)])
 
 
 @pytest.mark.parametrize(("margin", "hides"), [(0, True), (4, True), (5, False)])

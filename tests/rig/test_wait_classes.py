@@ -18,7 +18,7 @@ from delayrig.model.kinds.emulator import Start
 from delayrig.model.lane import LaneName
 from delayrig.subjects.profiles.profile import Profile
 
-from tests.rig.builders import ERASE_WAIT, SYNC_WAIT, make_cell, make_profile
+from tests.rig.builders import ERASE_WAIT, SYNC_WAIT, make_cell, make_profile, make_wait
 from tests.rig.event_builders import made, seen_of, spi
 
 SYNC = "serprog-sync"
@@ -29,14 +29,7 @@ KEPT = [spi("0x06", read=1, margin=5, grade="datasheet")]
 
 def observed(kind: str, shortest: int, longest: int) -> ObservedWait:
     """Returns a wait for which 100 ns were requested."""
-    return ObservedWait(
-        kind=kind,
-        what=kind,
-        requested_ns=100,
-        shortest_ns=shortest,
-        longest_ns=longest,
-        opened_ns=0,
-    )
+    return make_wait(kind=kind, shortest_ns=shortest, longest_ns=longest)
 
 
 @pytest.mark.parametrize(

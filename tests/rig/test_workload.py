@@ -260,19 +260,15 @@ def test_spec_begins_with_its_schema_and_holds_both_command_lines() -> None:
         ({"hazards": ("busy-siblings",), "cores": 2}, "siblings", ["1"]),
         ({"hazards": ("busy-siblings",), "cores": 4}, "siblings", ["3"]),
         ({"hazards": ("stop-cont:10",)}, "stops_hz", ["10"]),
+        ({}, "bridge_root", []),
+        ({"programmer": Programmer.SERPROG_DEV}, "bridge_root", ["/bridge"]),
     ],
 )
-def test_spec_has_the_numbers_of_the_hazards(
+def test_spec_has_the_numbers_of_hazards_and_of_the_bridge_to_a_tty(
     changes: dict[str, Any], key: str, values: list[str]
 ) -> None:
     spec = spec_text(make_cell(**changes), CHIP, "x", make_subject())
     assert lines_of(spec, key) == values
-
-
-@pytest.mark.parametrize("programmer", [Programmer.SERPROG_IP, Programmer.SERPROG_DEV])
-def test_spec_has_a_bridge_only_for_a_tty(programmer: Programmer) -> None:
-    spec = spec_text(make_cell(programmer=programmer), CHIP, "x", make_subject())
-    assert bool(lines_of(spec, "bridge")) is (programmer is Programmer.SERPROG_DEV)
 
 
 @pytest.mark.parametrize("job", Job)

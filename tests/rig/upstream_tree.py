@@ -205,32 +205,20 @@ void default_delay(unsigned int usecs)
 }
 #endif
 """
-OLD_PROGRAMMER_H = """\
-#ifndef PROGRAMMER_H
-#define PROGRAMMER_H
-int programmer_init(const char *name, const char *parameters);
-
+OLD_PROGRAMMER_H = PROGRAMMER_H.replace(
+    "#endif",
+    """
 /* udelay.c */
 void myusec_delay(unsigned int usecs);
 void myusec_calibrate_delay(void);
 void internal_sleep(unsigned int usecs);
 void default_delay(unsigned int usecs);
-#endif
-"""
-OLD_FLASHROM_C = """\
-#include <string.h>
-#include "flash.h"
-#include "programmer.h"
-
-int programmer_init(const char *name, const char *parameters)
-{
-	(void)parameters;
-	/* Calibration has to come first. */
-	myusec_calibrate_delay();
-	internal_sleep(150);
-	return strcmp(name, "dummy");
-}
-"""
+#endif""",
+)
+OLD_FLASHROM_C = FLASHROM_C.replace('#include "platform/udelay.h"\n', "").replace(
+    "\tdefault_delay",
+    "\t/* Calibration has to come first. */\n\tmyusec_calibrate_delay();\n\tinternal_sleep",
+)
 MAKEFILE = """\
 CC ?= cc
 CFLAGS ?= -Os -Wall -Wextra -Wshadow -Wmissing-prototypes -Wwrite-strings

@@ -39,16 +39,7 @@ ID=ubuntu
 ID_LIKE=debian
 UBUNTU_CODENAME=noble
 """
-UBUNTU_2510 = """\
-PRETTY_NAME="Ubuntu 25.10"
-NAME="Ubuntu"
-VERSION_ID="25.10"
-VERSION="25.10 (Questing Quokka)"
-VERSION_CODENAME=questing
-ID=ubuntu
-ID_LIKE=debian
-UBUNTU_CODENAME=questing
-"""
+UBUNTU_2510 = UBUNTU_2404.replace("24.04", "25.10").replace("noble", "questing")
 MINT_22 = """\
 NAME="Linux Mint"
 VERSION="22.1 (Xia)"
