@@ -23,7 +23,7 @@ from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.scratch import ScratchFolder
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.decision import Decision, Excess, read_decision
+from delayrig.decision.decision import Decision, read_decision
 from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
 from delayrig.features.graft.build_files import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
@@ -122,27 +122,20 @@ def _gated(graft: Graft, decision: Decision) -> Iterator[str]:
     measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     yield f"Gate, plan '{decision.plan}', cells for each: {len(measured)}"
     for line in decision.lines:
-        yield textwrap.indent(textwrap.fill(_without_paths(line, graft), WIDTH - 2), "  ")
+        for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
+            line = line.replace(f"path:{built.program}", name) if built else line
+        yield textwrap.indent(textwrap.fill(line, WIDTH - 2), "  ")
     yield ""
     before = sum(cell.baseline in UNSAFE for cell in measured)
     now = sum(cell.candidate in UNSAFE for cell in measured)
     yield _row("cells with a fault", str(before), str(now))
     for figure in FIGURES:
-        yield from _total([item for c in measured for item in c.excess if item.figure == figure])
-
-
-def _without_paths(line: str, graft: Graft) -> str:
-    for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
-        line = line.replace(f"path:{built.program}", name) if built else line
-    return line
-
-
-def _total(items: list[Excess]) -> Iterator[str]:
-    before_ns = sum(item.baseline_ns for item in items)
-    now_ns = sum(item.candidate_ns for item in items)
-    if before_ns:
-        change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
-        yield _row(items[0].figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
+        items = [item for cell in measured for item in cell.excess if item.figure == figure]
+        before_ns = sum(item.baseline_ns for item in items)
+        now_ns = sum(item.candidate_ns for item in items)
+        if before_ns:
+            change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
+            yield _row(figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,16 +233,11 @@ def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
                 timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
                 return list(stages_of(timed, began_s))
             finally:
-                _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupts the run, reads the rest of its output, and kills it if it takes too long."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.communicate(timeout=END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.communicate(timeout=END_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
 
 def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
@@ -333,7 +328,9 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
     before_s, began_s = _cpu_s(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
-    _reap_all()
+    with suppress(ChildProcessError):
+        while True:  # Wait for processes whose parent has ended before them.
+            os.wait()
     ended_s = sorted(path.stat().st_mtime for path in out.glob(f"*/{RESULT}"))
     if done.returncode not in ANSWERS or not ended_s:
         raise RigFaultError(f"{' '.join(command)}: {done.stderr.strip()}", hint="rig/rig doctor")
@@ -343,13 +340,6 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
         cpu_s=_cpu_s(resource.RUSAGE_CHILDREN) - before_s,
         under_way_s=ended_s[-1] - ended_s[0],
     )
-
-
-def _reap_all() -> None:
-    """Waits for processes whose parent has ended before them."""
-    with suppress(ChildProcessError):
-        while True:
-            os.wait()
 
 
 class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):
