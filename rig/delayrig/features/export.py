@@ -107,9 +107,9 @@ def read_report(folder: Path) -> Report:
         return report_of_run(read_results(folder))
     decision = read_decision(folder)
     stored = decision.baseline.stored
-    rounds = [*rounds_of(folder, CANDIDATE), *([] if stored else rounds_of(folder, BASELINE))]
-    runs = [read_results(run) for run in rounds]
-    return report_of_gate(decision, [*runs, *([read_results(Path(stored))] if stored else [])])
+    theirs = [Path(stored)] if stored else rounds_of(folder, BASELINE)
+    runs = [read_results(run) for run in (*rounds_of(folder, CANDIDATE), *theirs)]
+    return report_of_gate(decision, runs)
 
 
 @click.command(cls=RigCommand)

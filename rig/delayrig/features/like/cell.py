@@ -81,11 +81,15 @@ SYMPTOMS = {"verify failed": "verify-failed", "erase failed": "verify-failed"}
 """The symptoms of `rig/rig find`, by the value of the fact `symptom`."""
 
 
-def words_of_search(found: Likeness, symptom: str) -> list[str]:
-    """Returns the words after `rig/rig` that search around the cell; none if `find` cannot."""
-    if symptom not in SYMPTOMS or found.lane is not LaneName.VIRTUAL:
+def words_of_search(found: Likeness, facts: Facts) -> list[str]:
+    """Returns the command that searches around the cell, for the first symptom that `find` knows.
+
+    Returns no words if `find` cannot search there.
+    """
+    known = [SYMPTOMS[fact.value] for fact in facts.of("symptom") if fact.value in SYMPTOMS]
+    if not known or found.lane is not LaneName.VIRTUAL:
         return []
-    words = ["find", SYMPTOMS[symptom], found.subject]
+    words = ["rig/rig", "find", known[0], found.subject]
     for option in ("programmer", "chip"):
         if option in found.given:
             words += [f"--{option}", ",".join(found.given[option])]

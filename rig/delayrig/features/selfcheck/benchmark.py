@@ -16,8 +16,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -209,8 +210,7 @@ def _cpu_s(*whose: int) -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartStage:
+class StartStage(NamedTuple):
     name: str
     took_s: float
 
@@ -246,11 +246,11 @@ def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[St
     for now_s, line in lines:
         last_line = line
         if VERDICT.match(line):
-            yield StartStage(name=name, took_s=now_s - since_s)
+            yield StartStage(name, now_s - since_s)
             return
         begun = _stage_begun(line)
         if begun and begun != name:
-            yield StartStage(name=name, took_s=now_s - since_s)
+            yield StartStage(name, now_s - since_s)
             name, since_s = begun, now_s
     raise RigFaultError(
         f"the start ended before its first verdict: {last_line}", hint="rig/rig doctor"
