@@ -279,21 +279,18 @@ def advice(proposal: Proposal) -> list[str]:
 
 
 def _reason(change: Change) -> str:
+    # A sum hides what helps only some machines, so the cell with the best effect is named.
+    is_best = change.best_pct <= -CHANGE_PCT_MIN
+    is_best = is_best and change.best_pct < change.time_pct - CHANGE_PCT_MIN
+    best = f"; most on {change.best_place}: time {_signed(change.best_pct)}"
     costs = (
-        f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)},"
-        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}."
+        f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)}, wake-ups"
+        f" {_signed(change.wakeups_pct)}{best if is_best else ''}."
     )
     if change.too_short >= 0:
         return costs
     why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
     return f"{why} ({_verdicts(change.too_short)}); {costs}"
-
-
-def _where(change: Change) -> str:
-    """Names the cell with the best effect, because a sum hides what helps only some machines."""
-    if change.best_pct > -CHANGE_PCT_MIN or change.best_pct >= change.time_pct - CHANGE_PCT_MIN:
-        return ""
-    return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
 
 
 def _together(changes: Sequence[Change]) -> list[str]:
