@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from delayrig.base.errors import BadInputError, ExitCode
 from delayrig.base.paths import find_paths
+from delayrig.decision.choice import line_of
 from delayrig.decision.shrink import Shrunk, shrink
-from delayrig.features.find.command import found_lines, line_of
+from delayrig.features.find.command import found_lines
 from delayrig.features.find.search import (
     BesideOurs,
     Searched,

@@ -179,8 +179,7 @@ def test_gate_is_found_in_a_pipelines_folder_and_a_part_of_two_ids_is_refused(
 
 def test_cell_of_a_gate_with_another_subject_has_no_side(tmp_path: Path) -> None:
     gate = gate_folder(tmp_path / "gate")
-    picked = choose(
-        Asked(cell="candidate", run_folder=gate, subject="bundled", seed=7), find_paths()
-    )
+    asked = Asked(cell="candidate", run_folder=gate, subject="bundled", seed=7)
+    picked = choose(asked, find_paths())
     assert (picked.cell.side, picked.cell.subject) == ("", "bundled")
     assert picked.again[-4:] == ("--subject", "bundled", "--seed", "7")

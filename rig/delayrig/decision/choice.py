@@ -17,12 +17,13 @@ from delayrig.base.paths import Paths
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
 from delayrig.decision.decision import read_decision
 from delayrig.decision.request import BASELINE, CANDIDATE, rounds_of
-from delayrig.decision.shrink import first_conviction
+from delayrig.decision.shrink import Shrunk, first_conviction
 from delayrig.hazards.of_cell import check_cell
 from delayrig.model.cell import Cell, Expect, Role, place_of
 from delayrig.model.chips import ChipFacts, read_chips
 from delayrig.model.lane import LaneName
 from delayrig.model.result import FILE_NAME, CellResult, Results, id_fault, read_results
+from delayrig.plan.from_flags import words_of_cell
 from delayrig.plan.request import choose_cells
 from delayrig.plan.schema import plan_names
 from delayrig.subjects.delay_function import DelayOptions
@@ -312,3 +313,9 @@ def delay_options_of(rerun: str) -> DelayOptions:
         )
     except ValueError:
         return DelayOptions()
+
+
+def line_of(shrunk: Shrunk) -> list[str]:
+    """Returns the command that runs the found cell, without a plan."""
+    delay = delay_options_of(shrunk.result.rerun).words
+    return ["rig/rig", *words_of_cell(shrunk.cell), *delay]

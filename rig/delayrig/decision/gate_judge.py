@@ -476,9 +476,8 @@ def _never_counted(cell: CellResult) -> str:
 def _left_out(rounds: Sequence[CellResult]) -> list[str]:
     """Returns a note on the runs of either subject that gave no answer; none if all gave one."""
     unheard = [cell for cell in rounds if is_unheard(cell)]
-    if not unheard:
-        return []
-    return [f"{len(unheard)} of {len(rounds)} runs gave no answer: {unheard[0].reason}"]
+    count = f"{len(unheard)} of {len(rounds)} runs gave no answer"
+    return [f"{count}: {cell.reason}" for cell in unheard[:1]]
 
 
 def _worst(rounds: Sequence[CellResult]) -> CellResult:
@@ -501,18 +500,14 @@ def _is_no_change(cell: CellResult, before: CellResult) -> bool:
 
 def _new_doubts(cell: CellResult, before: CellResult | None) -> str:
     """Returns the first doubtful evidence that the baseline lacks; empty if there is none."""
-    known = {
-        (item.witness, item.rule, item.command) for item in (before.evidence if before else [])
-    }
-    return next(
-        (
-            f"new, and {doubt_of(item)}: {item.what}"
-            for item in cell.evidence
-            if item.grade in DOUBTFUL_GRADES
-            and (item.witness, item.rule, item.command) not in known
-        ),
-        "",
-    )
+    known = [
+        (each.witness, each.rule, each.command) for each in (before.evidence if before else [])
+    ]
+    for item in cell.evidence:
+        is_known = (item.witness, item.rule, item.command) in known
+        if item.grade in DOUBTFUL_GRADES and not is_known:
+            return f"new, and {doubt_of(item)}: {item.what}"
+    return ""
 
 
 ORDER = (

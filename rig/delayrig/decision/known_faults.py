@@ -48,17 +48,12 @@ def mark_known(
     groups: Sequence[FaultGroup], known: Sequence[KnownFault], today: date
 ) -> list[FaultGroup]:
     """Returns all groups; adds the reason and date to those that are accepted today."""
-    return [
-        next(
-            (
-                replace(group, known=f"{each.reason}, until {each.until}")
-                for each in known
-                if today <= each.until and each.covers(group)
-            ),
-            group,
-        )
-        for group in groups
-    ]
+    accepted = [each for each in known if today <= each.until]
+    marked = []
+    for group in groups:
+        why = [f"{each.reason}, until {each.until}" for each in accepted if each.covers(group)]
+        marked.append(replace(group, known=why[0]) if why else group)
+    return marked
 
 
 def notes_on(groups: Sequence[FaultGroup], known: Iterable[KnownFault], today: date) -> list[str]:

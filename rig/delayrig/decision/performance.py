@@ -104,9 +104,11 @@ def excesses(
     """
     times = [(b.time_ns.total, c.time_ns.total) for b, c in rounds]
     cpu_times = [(b.total_cpu_ns, c.total_cpu_ns) for b, c in rounds]
-    added_ns = added_to_baseline_ns(rounds)
+    # The required time that only the candidate waits does not count as its cost.
+    added_ns = max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
     cpu_added_ns = added_ns
-    if not _polls_to_wait(rounds[0][1]):
+    # If system calls that wait are refused, all waits poll and take CPU time.
+    if not any(isinstance(hazard_of(name), Refused) for name in rounds[0][1].hazards):
         cpu_added_ns = added_ns * _sums(cpu_times)[0] // max(_sums(times)[0], 1)
     figures: list[tuple[str, Pairs, float, int, int]] = [
         ("time", times, limits.slowdown_pct, floor_ns, added_ns),
@@ -119,16 +121,6 @@ def excesses(
         for figure, pairs, limit_pct, its_floor_ns, its_added_ns in figures
         if all(before > 0 for before, _ in pairs)
     ]
-
-
-def added_to_baseline_ns(rounds: Sequence[tuple[CellResult, CellResult]]) -> int:
-    """Returns the required time that only the candidate waits. It does not count as its cost."""
-    return max(sum(b.not_waited_ns - c.not_waited_ns for b, c in rounds), 0)
-
-
-def _polls_to_wait(cell: CellResult) -> bool:
-    """Returns True if system calls that wait are refused, so all waits poll and take CPU time."""
-    return any(isinstance(hazard_of(name), Refused) for name in cell.hazards)
 
 
 def is_measured(cell: CellResult) -> bool:
@@ -146,20 +138,18 @@ def total_excesses(cells: Sequence[GateCell], limits: Limits) -> list[Excess]:
     compared = [cell for cell in cells if cell.lane == EXACT_LANE and cell.excess]
     if len(compared) < TOTAL_CELLS_MIN:
         return []
-    found = [item for cell in compared for item in cell.excess]
-    wanted = (("time", limits.total_slowdown_pct), ("CPU time", limits.total_cpu_pct))
-    return [
-        _total(figure, same, limit_pct)
-        for figure, limit_pct in wanted
-        if (same := [item for item in found if item.figure == figure])
-    ]
-
-
-def _total(figure: str, found: Sequence[Excess], limit_pct: float) -> Excess:
-    before = sum(item.baseline_ns for item in found)
-    after = sum(item.candidate_ns for item in found)
-    floor_ns = max(TICK_NS, len(found) * MEAN_FLOOR_NS)
-    return _excess(figure, before, after, limit_pct, floor_ns=floor_ns)
+    total = []
+    for figure, limit_pct in (
+        ("time", limits.total_slowdown_pct),
+        ("CPU time", limits.total_cpu_pct),
+    ):
+        found = [item for cell in compared for item in cell.excess if item.figure == figure]
+        if found:
+            before = sum(item.baseline_ns for item in found)
+            after = sum(item.candidate_ns for item in found)
+            floor_ns = max(TICK_NS, len(found) * MEAN_FLOOR_NS)
+            total.append(_excess(figure, before, after, limit_pct, floor_ns=floor_ns))
+    return total
 
 
 def _excess(

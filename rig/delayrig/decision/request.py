@@ -149,14 +149,18 @@ class GateRequest:
         Later rounds have only cells in real time, without the canaries and controls that are not
         `unanswered`.
         """
-        sides = [(BASELINE, self.baseline), (CANDIDATE, self.candidate)]
+
+        def is_due(cell: Cell) -> bool:
+            is_open = cell.role not in WATCHING or cell.id in unanswered
+            return number == 0 or (cell.lane != EXACT_LANE and is_open)
+
         return [
             replace(
                 side,
                 out=side.out / _folder(name, number),
-                cells=_cells(side.cells, number, unanswered),
+                cells=[cell for cell in side.cells if is_due(cell)],
             )
-            for name, side in sides
+            for name, side in ((BASELINE, self.baseline), (CANDIDATE, self.candidate))
             if side is not None
         ]
 
@@ -179,15 +183,6 @@ def baseline_rounds(folder: Path, stored: str) -> list[Path]:
     """
     is_there = stored and Path(stored).is_file()
     return [Path(stored).parent] if is_there else rounds_of(folder, BASELINE)
-
-
-def _cells(cells: Sequence[Cell], number: int, unanswered: Collection[str]) -> list[Cell]:
-    return [
-        cell
-        for cell in cells
-        if number == 0
-        or (cell.lane != EXACT_LANE and (cell.role not in WATCHING or cell.id in unanswered))
-    ]
 
 
 def cells_of(subject: str, cells: Sequence[Cell], *, watched: bool) -> list[Cell]:

@@ -7,13 +7,14 @@ change is kept. The virtual lane is exact, so each cell runs only once.
 
 import itertools
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from delayrig.base.durations import MS_PER_S
 from delayrig.base.errors import BadInputError
+from delayrig.base.text import counted
 from delayrig.hazards import NONE, cores_needed
 from delayrig.hazards.of_cell import shape_of
 from delayrig.model.cell import SEPARATOR, Cell, Expect, Job, Programmer, Role
@@ -32,7 +33,6 @@ CHIPS_MAX = 4
 """The most chip sizes to try. One is not enough, because the subject may not know the chip."""
 
 Trial = Callable[[Cell], Awaitable[CellResult]]
-Way = Callable[[Cell], Iterator[tuple[str, Cell]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,97 +87,72 @@ async def shrink(
         )
     shrunk = Shrunk(cell=first, result=result)
     is_kept = shows or (lambda tried: tried.verdict == result.verdict)
+
+    async def try_each(candidates: list[tuple[str, Cell]]) -> None:
+        """Tries candidates, the simplest first, and keeps the first one that passes `is_kept`."""
+        known = {shrunk.cell.id, *(step.cell.id for step in shrunk.steps)}
+        for what, cell in candidates:
+            if now_s() >= ends_s:
+                return
+            if cell.id in known:
+                continue
+            result = await trial(cell)
+            kept = is_kept(result)
+            step = Step(what=what, cell=cell, kept=kept, verdict=result.verdict)
+            shrunk.steps.append(step)
+            watch(step)
+            if kept:
+                shrunk.cell, shrunk.result = cell, result
+                return
+
     while not shrunk.complete and now_s() < ends_s:
         before = shrunk.cell
-        for candidates in ways(chips):
-            await _try_each(candidates, shrunk, trial, watch, is_kept, lambda: now_s() >= ends_s)
+        for what in simpler_cells(before, chips):
+            await try_each(simpler_cells(shrunk.cell, chips)[what])
         shrunk.complete = shrunk.cell == before and now_s() < ends_s
     return shrunk
 
 
-async def _try_each(
-    candidates: Way,
-    shrunk: Shrunk,
-    trial: Trial,
-    watch: Callable[[Step], None],
-    is_kept: Callable[[CellResult], bool],
-    is_over: Callable[[], bool],
-) -> None:
-    """Tries candidates, the simplest first, and keeps the first one that passes `is_kept`."""
-    known = {step.cell.id for step in shrunk.steps}
-    for what, cell in candidates(shrunk.cell):
-        if is_over():
-            return
-        if cell.id in known:
-            continue
-        result = await trial(cell)
-        kept = is_kept(result)
-        step = Step(what=what, cell=cell, kept=kept, verdict=result.verdict)
-        shrunk.steps.append(step)
-        watch(step)
-        if kept:
-            shrunk.cell, shrunk.result = cell, result
-            return
+def simpler_cells(cell: Cell, chips: dict[str, ChipFacts]) -> dict[str, list[tuple[str, Cell]]]:
+    """Returns the simpler cells by what they simplify, the most informative first.
 
-
-def ways(chips: dict[str, ChipFacts]) -> list[Way]:
-    """Returns the ways to simplify a cell, the most informative first."""
-    return [
-        _fewer_hazards,
-        _fewer_cores,
-        _usual_programmer,
-        _shorter_job,
-        lambda cell: _smaller_chip(cell, chips),
-        _plainer_corner,
-        lambda cell: _smaller_region(cell, chips),
+    Each list begins with the simplest cell. A cell may be the same as before.
+    """
+    hazards = [
+        words
+        for count in range(len(cell.hazards))
+        for words in itertools.combinations(cell.hazards, count)
     ]
+    cores = [n for n in CORES_KNOWN if cores_needed(cell.hazards) <= n < cell.cores]
+    usual, jobs = Programmer.SERPROG_IP, JOBS[: JOBS.index(cell.job)]
+    regions = [
+        (kib, replace(cell, region_kib=kib, content_bytes=min(cell.content_bytes, kib * 1024)))
+        for kib in REGIONS_KIB
+        if kib < cell.region_kib
+    ]
+    return {
+        "hazards": [
+            (f"hazards {'+'.join(words) or 'none'}", replace(cell, hazards=words))
+            for words in hazards
+        ],
+        "cores": [(counted(n, "core"), replace(cell, cores=n)) for n in cores],
+        "programmer": [(str(usual), replace(cell, programmer=usual))],
+        "job": [(str(job), replace(cell, job=job)) for job in jobs],
+        "chip": [(name, replace(cell, chip=name)) for name in _smaller_chips(cell, chips)],
+        "corner": [("corner typ", replace(cell, corner=Corner.TYP.value))],
+        "region": [(f"{kib} KiB", smaller) for kib, smaller in regions if _fits(smaller, chips)],
+    }
 
 
-def _fewer_hazards(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    for count in range(len(cell.hazards)):
-        for words in itertools.combinations(cell.hazards, count):
-            yield f"hazards {'+'.join(words) or 'none'}", replace(cell, hazards=words)
-
-
-def _fewer_cores(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    for cores in CORES_KNOWN:
-        if cores_needed(cell.hazards) <= cores < cell.cores:
-            yield f"{cores} {'core' if cores == 1 else 'cores'}", replace(cell, cores=cores)
-
-
-def _usual_programmer(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    if cell.programmer is not Programmer.SERPROG_IP:
-        yield str(Programmer.SERPROG_IP), replace(cell, programmer=Programmer.SERPROG_IP)
-
-
-def _shorter_job(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    for job in JOBS[: JOBS.index(cell.job)]:
-        yield str(job), replace(cell, job=job)
-
-
-def _smaller_chip(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
-    """Yields one chip of each smaller size, of the same bus and family, if the region fits."""
+def _smaller_chips(cell: Cell, chips: dict[str, ChipFacts]) -> list[str]:
+    """Returns one chip of each smaller size, of the same bus and family, if the region fits."""
     now = chips[cell.chip]
     by_size: dict[int, str] = {}
     for name, chip in sorted(chips.items()):
         is_alike = (chip.bus, chip.family) == (now.bus, now.family)
         if is_alike and chip.size_bytes < now.size_bytes and _fits(replace(cell, chip=name), chips):
             by_size.setdefault(chip.size_bytes, name)
-    for _, name in sorted(by_size.items())[:CHIPS_MAX]:
-        yield name, replace(cell, chip=name)
-
-
-def _plainer_corner(cell: Cell) -> Iterator[tuple[str, Cell]]:
-    if cell.corner != Corner.TYP:
-        yield "corner typ", replace(cell, corner=Corner.TYP.value)
-
-
-def _smaller_region(cell: Cell, chips: dict[str, ChipFacts]) -> Iterator[tuple[str, Cell]]:
-    for region_kib in REGIONS_KIB:
-        content_bytes = min(cell.content_bytes, region_kib * 1024)
-        smaller = replace(cell, region_kib=region_kib, content_bytes=content_bytes)
-        if region_kib < cell.region_kib and _fits(smaller, chips):
-            yield f"{region_kib} KiB", smaller
+    return [name for _, name in sorted(by_size.items())[:CHIPS_MAX]]
 
 
 def _fits(cell: Cell, chips: dict[str, ChipFacts]) -> bool:

@@ -28,12 +28,12 @@ from delayrig.decision.choice import delay_options_of, find_in_run, kept_cell, r
 from delayrig.decision.decision import FILE_NAME as GATE
 from delayrig.decision.shrink import plan_of, stripped
 from delayrig.features.export import read_report
-from delayrig.features.report.source import Sources, read_sources, told_by_events, with_facts
+from delayrig.features.report.source import read_sources, told_by_events, with_facts
 from delayrig.model.cell import Cell, Role
 from delayrig.model.delays import read_delays
 from delayrig.model.events import read_events
 from delayrig.model.result import FILE_NAME as RESULTS
-from delayrig.model.result import UNSAFE, CellResult, Verdict, read_results
+from delayrig.model.result import UNSAFE, Verdict, read_results
 from delayrig.plan.from_flags import plan_text, words_of_cell
 from delayrig.present.formats.report import Case, Report
 from delayrig.present.formats.text import escaped, table
@@ -184,40 +184,34 @@ def neutral(text: str, paths: Iterable[str] = ()) -> str:
     """
     for path in sorted(filter(None, paths), key=len, reverse=True):
         text = text.replace(path, f"./{PurePath(path).name}")
-    text = _PATH.sub(_last_part, text)
+
+    def last_part(path: re.Match[str]) -> str:
+        return path[0] if path[0].startswith(KEPT_FOLDERS) else f"./{PurePath(path[0]).name}"
+
+    text = _PATH.sub(last_part, text)
     for name, instead in _names().items():
         text = re.sub(rf"\b{re.escape(name)}\b", instead, text)
     return text
 
 
-def _last_part(path: re.Match[str]) -> str:
-    if path[0].startswith(KEPT_FOLDERS):
-        return path[0]
-    return f"./{PurePath(path[0]).name}"
-
-
 def _names() -> dict[str, str]:
     """Returns the names of this machine and of its user, each with its replacement."""
     host = platform.node()
+    users = [os.environ.get("SUDO_USER", "")]
+    # A container's user may have no name and no home.
+    with suppress(KeyError, OSError):
+        users.append(getpass.getuser())
+    with suppress(RuntimeError):
+        users.append(Path.home().name)
     names = {
         **dict.fromkeys((host, host.partition(".")[0]), "HOST"),
-        **dict.fromkeys(_users(), "USER"),
+        **dict.fromkeys(users, "USER"),
     }
     return {
         name: instead
         for name, instead in names.items()
         if len(name) >= NAME_CHARS_MIN and name.lower() not in COMMON
     }
-
-
-def _users() -> list[str]:
-    """Returns the names of this user. A container's user may have no name and no home."""
-    users = [os.environ.get("SUDO_USER", "")]
-    with suppress(KeyError, OSError):
-        users.append(getpass.getuser())
-    with suppress(RuntimeError):
-        users.append(Path.home().name)
-    return users
 
 
 @click.command(NAME, cls=RigCommand)
@@ -301,14 +295,9 @@ def _write_attached(run: Path, reported: Reported, picture: Path, trace: Path) -
     from delayrig.features.report.timelines import timeline_picture
 
     found = reported.case.id
-    chart = timeline_picture(_sources(run, reported.case.cell), [glob.escape(found)])
-    write_atomically(picture, chart.png_file())
-    timeline = timeline_of(read_events(run / found), read_delays(run / found))
-    text = as_perfetto(timeline).decode()
-    write_atomically(trace, neutral(text, reported.paths).encode())
-
-
-def _sources(run: Path, cell: CellResult) -> Sources:
     sources = read_sources((run,))
-    only = [(run, each) for run, each in told_by_events(sources) if each.id == cell.id]
-    return with_facts(sources, jobs=1, done=lambda: None, only=only)
+    only = [(run, each) for run, each in told_by_events(sources) if each.id == found]
+    sources = with_facts(sources, jobs=1, done=lambda: None, only=only)
+    write_atomically(picture, timeline_picture(sources, [glob.escape(found)]).png_file())
+    timeline = timeline_of(read_events(run / found), read_delays(run / found))
+    write_atomically(trace, neutral(as_perfetto(timeline).decode(), reported.paths).encode())

@@ -139,7 +139,11 @@ def time_rows(results: Results, *, beside: str) -> list[TimeRow]:
         for cell in results.cells
         if cell.role == Role.FLOOR and cell.verdict is Verdict.PASS
     }
-    others = {(_work(cell), cell.corner): cell for cell in measured if cell.subject.name == beside}
+    others = {
+        (_work(cell), cell.corner): cell.time_ns.total
+        for cell in measured
+        if cell.subject.name == beside
+    }
     return [
         _row(cell, floors.get(_work(cell)), others.get((_work(cell), cell.corner)))
         for cell in measured
@@ -155,7 +159,7 @@ def _work(cell: CellResult) -> Hashable:
     )
 
 
-def _row(cell: CellResult, floor: CellResult | None, other: CellResult | None) -> TimeRow:
+def _row(cell: CellResult, floor: CellResult | None, beside_ns: int | None) -> TimeRow:
     least_ns = cell.chip_busy_ns + floor.time_ns.total if floor else 0
     return TimeRow(
         id=cell.id,
@@ -174,7 +178,7 @@ def _row(cell: CellResult, floor: CellResult | None, other: CellResult | None) -
         overshoot_ns=cell.overshoot_ns,
         transfers=cell.transfers,
         floor_transfers=floor.transfers if floor else None,
-        beside_ns=other.time_ns.total if other else None,
+        beside_ns=beside_ns,
     )
 
 

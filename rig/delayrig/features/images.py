@@ -25,7 +25,7 @@ from delayrig.model.platform import Arch
 from delayrig.plan.request import choose_cells
 from delayrig.setup.errors import SetupError
 from delayrig.setup.image_archive import export_images
-from delayrig.subjects.guest_image import Kernel, provide_kernel
+from delayrig.subjects.guest_image import provide_kernel
 from delayrig.subjects.lock import LOCK, lock_entries, lock_state, update_lock
 from delayrig.subjects.recipes import read_recipes
 from delayrig.subjects.sbom import bill_of_materials, image_components, python_components
@@ -100,38 +100,33 @@ def images(
     if on_demand:
         prepare_on_demand(paths)
     if exported:
-        click.echo(f"{exported}: {_export(exported, paths)} files written")
-
-
-def _export(file: Path, paths: Paths) -> int:
-    try:
-        return export_images(paths, file)
-    except SetupError as error:
-        raise BadInputError(error.message, hint=error.remedy) from error
+        try:
+            click.echo(f"{exported}: {export_images(paths, exported)} files written")
+        except SetupError as error:
+            raise BadInputError(error.message, hint=error.remedy) from error
 
 
 def _prepare(plans: Sequence[str], paths: Paths, *, updating: bool, bill: Path | None) -> None:
     supplies, snapshots = asyncio.run(_provide_images(plans, paths))
     _make_libvirt_ready(paths)
-    kernels = _every_kernel(paths) if updating else supplies.kernels
+    kernels = supplies.kernels
+    if updating:  # The lock has the kernels of all recipes, also those that no prepared plan needs.
+        recipes = read_recipes(paths.checkout).kernels.items()
+        kernels = {name: provide_kernel(name, each, paths, say_making) for name, each in recipes}
     entries = lock_entries(supplies.images, supplies.programs, kernels)
     if updating:
         update_lock(entries, paths.checkout)
     if bill:
-        write_atomically(bill, _bill_of(supplies))
+        images = image_components(supplies.images, supplies.programs, supplies.kernels)
+        made_of = chain(images, python_components(distributions()))
+        content = msgspec.json.encode(bill_of_materials(made_of, version=__version__))
+        write_atomically(bill, msgspec.json.format(content, indent=1) + b"\n")
     for missing in supplies.not_provided:
         _warn(missing.what, missing.cause)
     click.echo(
         f"{len(supplies.images)} kernels, {len(supplies.programs)} programs,"
         f" {snapshots} snapshots; lock: {lock_state(entries, paths.checkout)}"
     )
-
-
-def _bill_of(supplies: Supplies) -> bytes:
-    images = image_components(supplies.images, supplies.programs, supplies.kernels)
-    made_of = chain(images, python_components(distributions()))
-    content = msgspec.json.encode(bill_of_materials(made_of, version=__version__))
-    return msgspec.json.format(content, indent=1) + b"\n"
 
 
 def prepare_on_demand(paths: Paths) -> None:
@@ -177,11 +172,3 @@ def _make_libvirt_ready(paths: Paths) -> None:
     except ImportError:
         return
     learn_about_qemu(paths)
-
-
-def _every_kernel(paths: Paths) -> dict[str, Kernel]:
-    """Returns the kernels of all recipes, also those that no prepared plan needs."""
-    recipes = read_recipes(paths.checkout).kernels
-    return {
-        name: provide_kernel(name, recipe, paths, say_making) for name, recipe in recipes.items()
-    }

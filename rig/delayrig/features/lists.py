@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`rig/rig plans`, `chips`, `hazards`, `machines` and `subjects`: lists of names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import click
 import msgspec
@@ -19,12 +19,10 @@ from delayrig.model.programmers import programmers_of
 from delayrig.plan.machines import budget_mips, find_machine, machine_names, scaled_mips
 from delayrig.plan.schema import find_plan, plan_names, read_plan
 from delayrig.subjects.delay_function import (
-    DelayFunction,
     DelayOptions,
     direct_waits,
     find_delay_functions,
 )
-from delayrig.subjects.finder.finding import DirectWait
 from delayrig.subjects.known_bad import PREFIX as KNOWN_BAD_PREFIX
 from delayrig.subjects.library import provide_library
 from delayrig.subjects.recipes import Recipes, read_recipes
@@ -119,12 +117,11 @@ def subjects(subject: str, arch: str, delay: DelayOptions) -> None:
         check_subject(subject, recipes, "SUBJECT")
         programs = list(_programs(subject, Arch(arch), recipes, paths))
         print_json([_facts(each, delay) for each in programs])
-        for each in programs:
-            for line in delay_lines(each, delay):
-                click.echo(line)
-        return
-    print_json(known_subjects(recipes))
-    for line in subject_lines():
+        lines = (line for each in programs for line in delay_lines(each, delay))
+    else:
+        print_json(known_subjects(recipes))
+        lines = (line for line in subject_lines())
+    for line in lines:
         click.echo(line)
 
 
@@ -159,28 +156,19 @@ def delay_lines(subject: Subject, options: DelayOptions) -> Iterator[str]:
     """Yields lines about the program, or about the library that a program uses."""
     found = find_delay_functions(subject, options)
     yield f"{subject.label}: {counted(len(found), 'delay function')}"
-    yield from _function_lines(found)
-    for file, waits in direct_waits(subject, options).items():
-        yield from (_wait_line(file, wait) for wait in waits)
-
-
-def _function_lines(found: Sequence[DelayFunction]) -> Iterator[str]:
     if not found:
         yield f"  {NONE_FOUND}"
     for each in found:
-        yield f"  {each.name} in {each.file}, found by {each.found_by}: {_about(each)}"
-
-
-def _about(function: DelayFunction) -> str:
-    asks = f"argument {function.argument + 1} in {UNITS[function.unit_ns]}"
-    sure = f"in doubt, {function.doubt}" if function.doubt else "sure"
-    asked = f"; it asks the CPU: {', '.join(function.counters)}" if function.counters else ""
-    return f"{function.size} bytes at {function.address:#x}, {asks}; {sure}{asked}"
-
-
-def _wait_line(file: str, wait: DirectWait) -> str:
-    where = f"in {file} at {wait.site:#x}"
-    asks = "" if wait.asks is None else str(wait.asks)
-    if wait.why_not:
-        return f"  cannot be judged: {wait.called}({asks}) {where}: {wait.why_not}"
-    return f"  a direct wait: {wait.called}({asks}) {where}"
+        sure = f"in doubt, {each.doubt}" if each.doubt else "sure"
+        asked = f"; it asks the CPU: {', '.join(each.counters)}" if each.counters else ""
+        yield (
+            f"  {each.name} in {each.file}, found by {each.found_by}: {each.size} bytes at"
+            f" {each.address:#x}, argument {each.argument + 1} in {UNITS[each.unit_ns]};"
+            f" {sure}{asked}"
+        )
+    for file, waits in direct_waits(subject, options).items():
+        for wait in waits:
+            kind = "cannot be judged" if wait.why_not else "a direct wait"
+            asks = "" if wait.asks is None else str(wait.asks)
+            why = f": {wait.why_not}" if wait.why_not else ""
+            yield f"  {kind}: {wait.called}({asks}) in {file} at {wait.site:#x}{why}"

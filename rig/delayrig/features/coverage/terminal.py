@@ -63,15 +63,11 @@ def _table(sites: Sequence[SiteCoverage]) -> FittedTable:
     table = plain_table((*(["file"] * has_files), *words), ("cells",), least=("place",))
     for source, group in by_source(sites):
         for number, site in enumerate(group):
-            file = [escape(source) if number == 0 else ""] * has_files
-            table.add_row(*file, *_row(site))
+            file = [source if number == 0 else ""] * has_files
+            function = site.function + ("*" if site.changed else "")
+            first = site.cells[0] if site.cells else "-"
+            table.add_row(*map(escape, (*file, function, site.where, first)), f"{len(site.cells)}")
     return table
-
-
-def _row(site: SiteCoverage) -> tuple[str, str, str, str]:
-    function = site.function + ("*" if site.changed else "")
-    first = site.cells[0] if site.cells else "-"
-    return escape(function), escape(site.where), escape(first), f"{len(site.cells)}"
 
 
 def changed_wait_text(wait: ChangedWait) -> str:

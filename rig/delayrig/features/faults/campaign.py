@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from subprocess import DEVNULL, STDOUT, Popen, TimeoutExpired
+from subprocess import DEVNULL, STDOUT, Popen, TimeoutExpired, run
 
 import msgspec
 
@@ -101,10 +101,10 @@ class Bench:
     def run(self, subject: HostSubject, scenario: Scenario) -> FaultRun:
         """Makes one run; keeps its files only for a finding or a failure of the emulator."""
         with tempfile.TemporaryDirectory(dir=self.out, prefix="run-") as name:
-            run = self._measure(subject, scenario, Path(name))
-            if is_finding(run.end) or run.emulator is EmulatorEnd.FAILED:
-                self._keep(run, Path(name))
-        return run
+            done = self._measure(subject, scenario, Path(name))
+            if is_finding(done.end) or done.emulator is EmulatorEnd.FAILED:
+                self._keep(done, Path(name))
+        return done
 
     def _measure(self, subject: HostSubject, scenario: Scenario, folder: Path) -> FaultRun:
         size_bytes = self.chips[scenario.chip].size_bytes
@@ -220,14 +220,11 @@ def rerun_command(subject: str, scenario: Scenario, limit_s: float) -> str:
 
 def _exit_code(words: list[str], output: int, limit_s: float) -> int | None:
     """Returns the program's exit code; None if it had to be killed."""
-    process = Popen(words, stdin=DEVNULL, stdout=output, stderr=STDOUT)
-    try:
-        return process.wait(limit_s)
-    except TimeoutExpired:
-        return None
-    finally:
-        process.kill()
-        process.wait()
+    with contextlib.suppress(TimeoutExpired):
+        return run(
+            words, stdin=DEVNULL, stdout=output, stderr=STDOUT, timeout=limit_s, check=False
+        ).returncode
+    return None
 
 
 def _end_emulator(process: Popen[bytes]) -> EmulatorEnd:

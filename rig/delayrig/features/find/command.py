@@ -12,7 +12,7 @@ from delayrig.base.paths import find_paths
 from delayrig.cli import command as cli
 from delayrig.cli.option_types import SUBJECT, FloatRange, flag_option, number_option, seed_option
 from delayrig.cli.verbosity import answers, note, print_json
-from delayrig.decision.choice import delay_options_of
+from delayrig.decision.choice import line_of
 from delayrig.decision.shrink import Shrunk, shrink
 from delayrig.features.find.search import (
     BesideOurs,
@@ -29,7 +29,7 @@ from delayrig.features.find.space import SOURCE, plan_for
 from delayrig.model.cell import Cell
 from delayrig.model.chips import read_chips
 from delayrig.model.result import CellResult
-from delayrig.plan.from_flags import in_flags, words_of_cell
+from delayrig.plan.from_flags import in_flags
 from delayrig.plan.request import choose_cells_of
 from delayrig.run.out_folder import checked_out
 from delayrig.run.runner import FIRST_TRIAL, Trials
@@ -177,12 +177,6 @@ def _print_answer(
         click.echo(f"Covered: {seen} of {wanted} pairs of these values, by {by} cells:")
         for name, values in values_of(searched.ran).items():
             click.echo(f"  {name}: {', '.join(values)}")
-
-
-def line_of(shrunk: Shrunk) -> list[str]:
-    """Returns the command that runs the found cell."""
-    delay = delay_options_of(shrunk.result.rerun).words
-    return ["rig/rig", *words_of_cell(shrunk.cell), *delay]
 
 
 def found_lines(symptom: Symptom, shrunk: Shrunk, why: list[str]) -> list[str]:

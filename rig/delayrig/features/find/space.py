@@ -67,7 +67,9 @@ def plan_for(
     groups = [
         Group(
             name=f"find-{slug(programmer)}",
-            region_kib=_region_kib(symptom, names, chips),
+            region_kib=SLOW_REGION_KIB
+            if symptom is Symptom.SLOW and all(_is_on_spi(name, chips) for name in names)
+            else REGION_KIB,
             strength=STRENGTH,
             deadline_s=DEADLINE_S,
             over=Span(
@@ -85,11 +87,6 @@ def plan_for(
         if names
     ]
     return Plan(schema=1, about=f"{symptom} of {subject}", subjects=[subject], group=groups)
-
-
-def _region_kib(symptom: Symptom, names: Sequence[str], chips: Mapping[str, ChipFacts]) -> int:
-    is_large = symptom is Symptom.SLOW and all(_is_on_spi(name, chips) for name in names)
-    return SLOW_REGION_KIB if is_large else REGION_KIB
 
 
 def _reached(programmer: str, chips: Mapping[str, ChipFacts], parts: Sequence[str]) -> list[str]:

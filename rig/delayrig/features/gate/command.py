@@ -289,18 +289,20 @@ class _GateProgress(RunProgress):
 def _with_both_sides(options: _Options, paths: Paths) -> _Options:
     """Takes a missing side from `--tree`, and prints what it took."""
     tree = given_tree()
-    if tree is None and (options.baseline is None or options.candidate is None):
-        missing = "--baseline" if options.baseline is None else "--candidate"
+    missing = [each for each in (BASELINE, CANDIDATE) if getattr(options, each) is None]
+    if not missing:
+        return options
+    if tree is None:
         raise BadInputError(
-            f"{missing} is missing", hint="name it, or the changed tree with --tree DIR"
+            f"--{missing[0]} is missing", hint="name it, or the changed tree with --tree DIR"
         )
     # The choice of a baseline may refuse the tree, so it comes before any copy.
-    choice = choose_baseline(tree) if options.baseline is None and tree is not None else None
-    if options.candidate is None and tree is not None:
+    choice = choose_baseline(tree) if BASELINE in missing else None
+    if CANDIDATE in missing:
         source = take_source("", tree, paths)
         note(f"candidate: {source.label}")
         options = replace(options, candidate=source.name)
-    if choice is not None and tree is not None:
+    if choice is not None:
         source = take_source(choice.revision, tree, paths)
         note(f"baseline: {source.label}, {choice.why}")
         options = replace(options, baseline=source.name)
@@ -424,9 +426,7 @@ def _decide(
 def _known_faults(options: _Options, tree: Path | None) -> list[KnownFault]:
     """Returns the faults of the file that the user named, else of that in the candidate's tree."""
     in_tree = tree / KNOWN_FAULTS if tree else None
-    if options.known_faults is None and (in_tree is None or not in_tree.is_file()):
-        return []
-    path = options.known_faults or in_tree
+    path = options.known_faults or (in_tree if in_tree and in_tree.is_file() else None)
     return read_known_faults(path) if path else []
 
 

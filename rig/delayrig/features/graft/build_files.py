@@ -112,8 +112,13 @@ class MesonSource:
         return self._at_use(self._use_of(assigned.var_name.value, old), _as_written(place, new))
 
     def with_line_after_project(self, line: str) -> str:
-        end = self._function("project").rpar.bytespan[1]
-        at = self.text.find("\n", end) + 1 or len(self.text)
+        project = next(self._functions("project"), None)
+        if project is None:
+            raise UnknownBuildError(
+                f"{self.path}: looked for project(), and found none",
+                hint="take a tree that meson builds",
+            )
+        at = self.text.find("\n", project.node.rpar.bytespan[1]) + 1 or len(self.text)
         return self.text[:at] + line + self.text[at:]
 
     def with_option_default(self, option: str, value: int) -> str | None:
@@ -144,14 +149,6 @@ class MesonSource:
             node = place.node
             if isinstance(node, mparser.FunctionNode) and node.func_name.value == name:
                 yield place
-
-    def _function(self, name: str) -> Node:
-        for place in self._functions(name):
-            return place.node
-        raise UnknownBuildError(
-            f"{self.path}: looked for {name}(), and found none",
-            hint="take a tree that meson builds",
-        )
 
     def _varies(self, assigned: Node | None) -> bool:
         """Returns True if another statement gives the same variable another value."""

@@ -23,7 +23,7 @@ from delayrig.base.die_with_parent import die_with_parent
 from delayrig.base.errors import BadInputError, RigFaultError
 from delayrig.base.scratch import ScratchFolder
 from delayrig.decision.decision import FILE_NAME as GATE_FILE
-from delayrig.decision.decision import Decision, Excess, read_decision
+from delayrig.decision.decision import Decision, read_decision
 from delayrig.features.graft.build import Built, DoesNotBuildError, OwnTests, build
 from delayrig.features.graft.build_files import UnknownBuildError
 from delayrig.features.graft.steps import Step, plan_steps, read_ours
@@ -122,27 +122,20 @@ def _gated(graft: Graft, decision: Decision) -> Iterator[str]:
     measured = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     yield f"Gate, plan '{decision.plan}', cells for each: {len(measured)}"
     for line in decision.lines:
-        yield textwrap.indent(textwrap.fill(_without_paths(line, graft), WIDTH - 2), "  ")
+        for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
+            line = line.replace(f"path:{built.program}", name) if built else line
+        yield textwrap.indent(textwrap.fill(line, WIDTH - 2), "  ")
     yield ""
     before = sum(cell.baseline in UNSAFE for cell in measured)
     now = sum(cell.candidate in UNSAFE for cell in measured)
     yield _row("cells with a fault", str(before), str(now))
     for figure in FIGURES:
-        yield from _total([item for c in measured for item in c.excess if item.figure == figure])
-
-
-def _without_paths(line: str, graft: Graft) -> str:
-    for built, name in ((graft.original, "the original"), (graft.grafted, "the graft")):
-        line = line.replace(f"path:{built.program}", name) if built else line
-    return line
-
-
-def _total(items: list[Excess]) -> Iterator[str]:
-    before_ns = sum(item.baseline_ns for item in items)
-    now_ns = sum(item.candidate_ns for item in items)
-    if before_ns:
-        change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
-        yield _row(items[0].figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
+        items = [item for cell in measured for item in cell.excess if item.figure == figure]
+        before_ns = sum(item.baseline_ns for item in items)
+        now_ns = sum(item.candidate_ns for item in items)
+        if before_ns:
+            change = f"{100 * (now_ns - before_ns) / before_ns:+.1f} %"
+            yield _row(figure, f"{before_ns / 1e9:.3f} s", f"{now_ns / 1e9:.3f} s", change)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,13 +179,9 @@ def graft_patches(planned: Planned, to: Path, say: Callable[[str], None]) -> Gra
     """Builds the tree before and after each step, and writes the patches. All else is temporary."""
     with ScratchFolder() as name:
         folder = Path(name, GRAFTED)
-        copy_tree(planned.root, folder)
-        commit_steps(folder, planned.steps)
+        copy_tree(planned, folder)
         build_steps(planned, folder, Path(name), say, range(len(planned.steps) + 1))
-        to.mkdir(parents=True, exist_ok=True)
-        patches = write_patches(folder, to)
-        lines = changed_lines(folder)
-    return replace(planned.graft, patches=patches, lines=lines)
+        return with_patches(planned, folder, to)
 
 
 def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests: bool) -> Graft:
@@ -202,9 +191,8 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
     """
     out.mkdir(parents=True, exist_ok=True)
     say("copying the tree")
-    copy_tree(planned.root, out / GRAFTED)
+    copy_tree(planned, out / GRAFTED)
     copy_as_found(out / GRAFTED, out / ORIGINAL)
-    commit_steps(out / GRAFTED, planned.steps)
     say(f"building {ORIGINAL}")
     original = build(out / ORIGINAL, planned.tree, out / f"{ORIGINAL}.log", tests=tests)
     with ScratchFolder() as name:
@@ -213,13 +201,8 @@ def graft_copy(planned: Planned, out: Path, say: Callable[[str], None], *, tests
     say(f"building {GRAFTED}")
     with _blamed_on(planned, len(planned.steps)):
         grafted = build(out / GRAFTED, planned.tree, out / f"{GRAFTED}.log", tests=tests)
-    return replace(
-        planned.graft,
-        patches=write_patches(out / GRAFTED, out / PATCHES),
-        lines=changed_lines(out / GRAFTED),
-        original=original,
-        grafted=grafted,
-    )
+    done = with_patches(planned, out / GRAFTED, out / PATCHES)
+    return replace(done, original=original, grafted=grafted)
 
 
 def build_steps(
@@ -280,12 +263,18 @@ def tests_broken(graft: Graft) -> bool:
     return bool(before and now and now.failed > before.failed)
 
 
-def copy_tree(root: Path, folder: Path) -> None:
-    """Copies the tree into a new git repository, without `.git` and meson's build folders."""
-    shutil.copytree(root, folder, symlinks=True, ignore=left_out)
+def copy_tree(planned: Planned, folder: Path) -> None:
+    """Copies the tree into a new git repository, and commits each step of the graft there.
+
+    The copy has no `.git` of the tree, and none of meson's build folders.
+    """
+    shutil.copytree(planned.root, folder, symlinks=True, ignore=left_out)
     _git(folder, "init", "--quiet", "--template=")
     _commit(folder, AS_FOUND)
     _git(folder, "tag", FOUND)
+    for step in planned.steps:
+        write_texts(folder, step.changed)
+        _commit(folder, step.message)
 
 
 def copy_as_found(grafted: Path, folder: Path) -> None:
@@ -293,22 +282,14 @@ def copy_as_found(grafted: Path, folder: Path) -> None:
     _git(grafted, "worktree", "add", "--quiet", "--detach", str(folder.absolute()), FOUND)
 
 
-def commit_steps(folder: Path, steps: Sequence[Step]) -> None:
-    for step in steps:
-        write_texts(folder, step.changed)
-        _commit(folder, step.message)
-
-
-def write_patches(folder: Path, to: Path) -> list[str]:
-    """Writes the patches for `git am`; returns their names, in order."""
+def with_patches(planned: Planned, folder: Path, to: Path) -> Graft:
+    """Writes the patches for `git am`; returns the graft with their names and changed lines."""
+    to.mkdir(parents=True, exist_ok=True)
     words = ("format-patch", "--quiet", "--no-signature", "--output-directory", str(to.absolute()))
     _git(folder, *words, FOUND)
-    return sorted(path.name for path in to.glob("*.patch"))
-
-
-def changed_lines(folder: Path) -> str:
-    """Returns the changed files of the whole graft, each with its number of changed lines."""
-    return _git(folder, "diff", "--stat=72", FOUND, "HEAD")
+    patches = sorted(path.name for path in to.glob("*.patch"))
+    lines = _git(folder, "diff", "--stat=72", FOUND, "HEAD")
+    return replace(planned.graft, patches=patches, lines=lines)
 
 
 def _commit(folder: Path, message: str) -> None:

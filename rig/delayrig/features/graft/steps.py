@@ -111,10 +111,12 @@ def set_macro(text: str, macro: str, value: int) -> str:
 def drop_old_functions(name: str, text: str) -> str:
     """Removes the declarations of the old functions, and removes or replaces their calls.
 
-    A file that defines `DELAY` keeps its old functions, but as static ones.
+    A file that defines `DELAY` keeps its old functions, but as static ones, because some builds
+    refuse a function without a prototype.
     """
     if DELAY_DEFINED.search(text):
-        return _with_static(text)
+        defined = rf"^(void (?:{'|'.join((*DROPPED, *REPLACED))})\s*\([^;{{}}]*\)\s*\{{)"
+        return re.sub(defined, r"static \1", text, flags=re.M)
     for old in DROPPED:
         comment = r"(?:^[ \t]*/\*[^\n]*alibrat[^\n]*\*/\n)?"
         text = re.sub(rf"{comment}^[ \t]*{old}\s*\(\s*\)\s*;\n", "", text, flags=re.M)
@@ -125,28 +127,6 @@ def drop_old_functions(name: str, text: str) -> str:
     return text
 
 
-def _with_static(text: str) -> str:
-    """Makes the old functions static, because some builds refuse one without a prototype."""
-    functions = "|".join((*DROPPED, *REPLACED))
-    return re.sub(rf"^(void (?:{functions})\s*\([^;{{}}]*\)\s*\{{)", r"static \1", text, flags=re.M)
-
-
-def set_meson_option(path: str, text: str, threshold_us: int) -> str:
-    """Sets the option's default; adds the option if there is none."""
-    changed = MesonSource(path, text).with_option_default(OPTION, threshold_us)
-    return changed or (
-        f"{text}option('{OPTION}', type : 'integer', min : 0, value : {threshold_us},\n"
-        f"       description : '{ABOUT}')\n"
-    )
-
-
-def pass_meson_option(text: str) -> str:
-    """Passes the option to the compiler, right after `project()`."""
-    return MesonSource(MESON, text).with_line_after_project(
-        f"add_project_arguments('-D{MACRO}=@0@'.format(get_option('{OPTION}')), language : 'c')\n"
-    )
-
-
 def ask_for_priority(text: str) -> str:
     """Makes the command line request priority right before it opens the programmer."""
     main = MAIN.search(text)
@@ -154,21 +134,14 @@ def ask_for_priority(text: str) -> str:
     call = PROGRAMMER_INIT.search(text, main.start())
     assert call is not None, "looked for before"
     indent = call[0][: len(call[0]) - len(call[0].lstrip())]
-    parts = (
-        text[: main.start()],
-        PRIORITY,
-        text[main.start() : call.start()],
-        f"{indent}raise_priority();\n\n",
-        text[call.start() :],
+    changed = (
+        f"{text[: main.start()]}{PRIORITY}{text[main.start() : call.start()]}"
+        f"{indent}raise_priority();\n\n{text[call.start() :]}"
     )
-    return _include("".join(parts))
-
-
-def _include(text: str) -> str:
-    missing = (name for name in ("errno.h", "string.h") if f"#include <{name}>" not in text)
+    missing = (name for name in ("errno.h", "string.h") if f"#include <{name}>" not in changed)
     system = "".join(f"#include <{name}>\n" for name in missing)
     before = f'{system}#include "realtime.h"\n#include "'
-    return re.sub(r'^#include "', before, text, count=1, flags=re.M)
+    return re.sub(r'^#include "', before, changed, count=1, flags=re.M)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,38 +186,42 @@ def _os_clock(tree: Tree, texts: Texts, ours: Texts) -> Texts:
 
 def _threshold(tree: Tree, texts: Texts, _: Texts) -> Texts:
     source = set_macro(texts[tree.delay], MACRO, THRESHOLD_US)
-    return {**texts, tree.delay: source, **_meson_option(tree, texts), **_make_option(tree, texts)}
-
-
-def _meson_option(tree: Tree, texts: Texts) -> Texts:
-    if not tree.options:
-        return {}
-    options = set_meson_option(tree.options, texts.get(tree.options, ""), THRESHOLD_US)
-    changed = {tree.options: options}
-    passed = any(
-        MACRO in text and MesonSource(name, text).mentions(MACRO)
-        for name, text in texts.items()
-        if name.endswith(MESON)
-    )
-    return changed if passed else {**changed, MESON: pass_meson_option(texts[MESON])}
-
-
-def _make_option(tree: Tree, texts: Texts) -> Texts:
-    return {
+    defaults = {
         name: with_default(texts[name], MACRO, THRESHOLD_US, ABOUT, named_in(name, tree.delay))
         for name in tree.builds
         if not name.endswith(MESON)
     }
+    return {**texts, tree.delay: source, **_meson_option(tree, texts), **defaults}
+
+
+def _meson_option(tree: Tree, texts: Texts) -> Texts:
+    """Sets the option's default; adds a missing option, which the compiler then gets."""
+    if not tree.options:
+        return {}
+    old = texts.get(tree.options, "")
+    changed = {
+        tree.options: MesonSource(tree.options, old).with_option_default(OPTION, THRESHOLD_US)
+        or f"{old}option('{OPTION}', type : 'integer', min : 0, value : {THRESHOLD_US},\n"
+        f"       description : '{ABOUT}')\n"
+    }
+    is_passed = any(
+        MACRO in text and MesonSource(name, text).mentions(MACRO)
+        for name, text in texts.items()
+        if name.endswith(MESON)
+    )
+    if not is_passed:
+        words = f"'-D{MACRO}=@0@'.format(get_option('{OPTION}')), language : 'c'"
+        top = MesonSource(MESON, texts[MESON])
+        changed[MESON] = top.with_line_after_project(f"add_project_arguments({words})\n")
+    return changed
 
 
 def _realtime(tree: Tree, texts: Texts, ours: Texts) -> Texts:
-    added = {tree.realtime: ours["realtime.c"], tree.realtime_header: ours["realtime.h"]}
-    builds = {name: _name_realtime(tree, name, texts[name]) for name in tree.builds}
-    return {**texts, **added, **builds, tree.cli: ask_for_priority(texts[tree.cli])}
-
-
-def _name_realtime(tree: Tree, build: str, text: str) -> str:
-    old, new = named_in(build, tree.delay), named_in(build, tree.realtime)
-    if build.endswith(MESON):
-        return MesonSource(build, text).with_source(old, new)
-    return with_object(text, old, new)
+    changed = {**texts, tree.realtime: ours["realtime.c"], tree.realtime_header: ours["realtime.h"]}
+    for name in tree.builds:
+        old, new = named_in(name, tree.delay), named_in(name, tree.realtime)
+        if name.endswith(MESON):
+            changed[name] = MesonSource(name, texts[name]).with_source(old, new)
+        else:
+            changed[name] = with_object(texts[name], old, new)
+    return {**changed, tree.cli: ask_for_priority(texts[tree.cli])}

@@ -170,19 +170,15 @@ def named_in(build: str, source: str) -> str:
     return name if build.endswith(MESON) else name.removesuffix(".c") + ".o"
 
 
-def names_source(build: str, text: str, source: str) -> bool:
-    name = named_in(build, source)
-    if not build.endswith(MESON):
-        return names_object(text, name)
-    return name in text and MesonSource(build, text).names(name)
-
-
 def _find_builds(root: Path, texts: Texts, delay: str) -> tuple[str, ...]:
-    builds = [name for name in texts if PurePosixPath(name).name in (MESON, *MAKEFILES)]
-    found = [name for name in builds if names_source(name, texts[name], delay)]
-    systems = {MESON} if MESON in texts else set()
-    systems |= {name for name in MAKEFILES if name in texts}
-    for top in sorted(systems):
+    found = []
+    for build, text in texts.items():
+        name = named_in(build, delay)
+        if PurePosixPath(build).name in MAKEFILES and names_object(text, name):
+            found.append(build)
+        elif PurePosixPath(build).name == MESON and name in text:
+            found += [build] if MesonSource(build, text).names(name) else []
+    for top in sorted({name for name in (MESON, *MAKEFILES) if name in texts}):
         if not any(PurePosixPath(name).name == top for name in found):
             raise BadInputError(
                 f"{root / top}: looked for {named_in(top, delay)} among the sources, here and in"

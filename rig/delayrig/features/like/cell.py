@@ -33,6 +33,21 @@ OWN_GOVERNOR = re.compile(r"intel_pstate|intel_cpufreq|amd[-_]pstate.*")
 MIXED_CORES = re.compile(r"1[2-9]th Gen Intel|Core(?:\(TM\))? Ultra|Core(?:\(TM\))? [3579] \d{3}")
 """Intel's families in which several kinds of cores have one name."""
 REPORTED_JOB = ("failing_job", "job")
+ABOUT_TIME = {
+    "unreliable": (
+        "why its delay loop was unreliable",
+        "speeds that changed, or busy siblings, do that: try --cores 2 --hazard busy-siblings",
+    ),
+    "throttled": (
+        "how often its clock changed",
+        "--lane live --hazard frequency-steps:10 is like it",
+    ),
+    "hypervisor": (
+        "how much time its host took away",
+        "--lane live --hazard steal:PERCENT is like it",
+    ),
+}
+"""Questions about time that a fact leaves open, by the fact's key, each with what to try."""
 BAUD_FORM = re.compile(r"dev=[^:,]+:([1-9][0-9]{2,6})")
 
 
@@ -81,11 +96,15 @@ SYMPTOMS = {"verify failed": "verify-failed", "erase failed": "verify-failed"}
 """The symptoms of `rig/rig find`, by the value of the fact `symptom`."""
 
 
-def words_of_search(found: Likeness, symptom: str) -> list[str]:
-    """Returns the words after `rig/rig` that search around the cell; none if `find` cannot."""
-    if symptom not in SYMPTOMS or found.lane is not LaneName.VIRTUAL:
+def words_of_search(found: Likeness, facts: Facts) -> list[str]:
+    """Returns the command that searches around the cell, for the first symptom that `find` knows.
+
+    Returns no words if `find` cannot search there.
+    """
+    known = [SYMPTOMS[fact.value] for fact in facts.of("symptom") if fact.value in SYMPTOMS]
+    if not known or found.lane is not LaneName.VIRTUAL:
         return []
-    words = ["find", SYMPTOMS[symptom], found.subject]
+    words = ["rig/rig", "find", known[0], found.subject]
     for option in ("programmer", "chip"):
         if option in found.given:
             words += [f"--{option}", ",".join(found.given[option])]
@@ -370,26 +389,9 @@ def _reported_hazards(facts: Facts) -> Iterator[tuple[str, str]]:
 def _say_about_time(found: Likeness, facts: Facts) -> None:
     if not facts.of("timers") and not facts.of("clocksource"):
         found.leave("timers", "no report says the clock's resolution; the line takes fine ones")
-    if facts.of("unreliable"):
-        found.leave(
-            "why its delay loop was unreliable",
-            f"{_places(facts.of('unreliable'))}: speeds that changed, or busy siblings, do that:"
-            " try --cores 2 --hazard busy-siblings",
-        )
-    if facts.of("throttled"):
-        found.leave(
-            "how often its clock changed",
-            f"{_places(facts.of('throttled'))}: --lane live --hazard frequency-steps:10 is like it",
-        )
-    if facts.of("hypervisor"):
-        found.leave(
-            "how much time its host took away",
-            f"{_places(facts.of('hypervisor'))}: --lane live --hazard steal:PERCENT is like it",
-        )
-
-
-def _places(facts: list[Fact]) -> str:
-    return ", ".join(fact.where for fact in facts[:3])
+    for key, (what, hint) in ABOUT_TIME.items():
+        if places := ", ".join(fact.where for fact in facts.of(key)[:3]):
+            found.leave(what, f"{places}: {hint}")
 
 
 def _choose_hazards(found: Likeness, reported: dict[str, str], *, is_unequal: bool) -> None:

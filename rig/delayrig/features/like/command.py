@@ -10,7 +10,7 @@ import click
 
 from delayrig.base.atomic_file import write_atomically
 from delayrig.base.errors import BadInputError
-from delayrig.base.paths import Paths, find_paths
+from delayrig.base.paths import find_paths
 from delayrig.base.text import counted
 from delayrig.cli.command import RigCommand
 from delayrig.cli.verbosity import answers, print_json
@@ -59,12 +59,17 @@ def like(files: tuple[Path, ...], plan_out: Path | None) -> None:
             " /proc/cpuinfo or a device tree says",
             hint="attach their output as it was printed",
         )
-    found = likeness(facts, _known(paths))
+    known = Known(
+        chips=read_chips(paths.checkout),
+        machines={name: find_machine(name) for name in machine_names()},
+        releases=releases(paths.checkout),
+    )
+    found = likeness(facts, known)
     plan = plan_of_flags(found.subject, "", found.flags)
     cells = choose_cells_of(plan, source=SOURCE, seed=SEED, paths=paths).cells
     if plan_out is not None:
         write_atomically(plan_out, plan_text(plan).encode())
-    search = _search(found, facts)
+    search = words_of_search(found, facts)
     print_json(
         {
             "line": ["rig/rig", *found.words],
@@ -80,25 +85,12 @@ def like(files: tuple[Path, ...], plan_out: Path | None) -> None:
         click.echo(f"{plan_out}: the same as a plan: rig/rig run --plan {plan_out}")
 
 
-def _known(paths: Paths) -> Known:
-    machines = {name: find_machine(name) for name in machine_names()}
-    return Known(
-        chips=read_chips(paths.checkout), machines=machines, releases=releases(paths.checkout)
-    )
-
-
 def releases(checkout: Path) -> dict[str, str]:
     """Returns the subjects that are releases of a distribution, by version in `lock.toml`."""
     text = (checkout / "images" / "lock.toml").read_text(encoding="utf-8")
     images = tomllib.loads(text)["image"]
     subjects = read_recipes(checkout).subjects
     return {images[name]["version"]: name for name in subjects if name in images}
-
-
-def _search(found: Likeness, facts: Facts) -> list[str]:
-    """Returns the words of a search for the first symptom that `find` knows; empty if none."""
-    lines = (words_of_search(found, symptom.value) for symptom in facts.of("symptom"))
-    return next((["rig/rig", *words] for words in lines if words), [])
 
 
 def _print(found: Likeness, facts: Facts, search: Sequence[str], cells: int) -> None:

@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from delayrig.base.errors import BadInputError
@@ -168,7 +168,14 @@ def read_cores(facts: Facts) -> Cores:
     count = int(facts.value("cpus") or 0)
     if not count and facts.value("siblings") == "1":
         count = 1
-    cores = tuple(_core(facts, at) for at in range(count))
+    cores = tuple(
+        Core(
+            name=facts.value(f"core.{at}.name"),
+            mhz=facts.number(f"core.{at}.held") or facts.number(f"core.{at}.mhz"),
+            capacity=facts.number(f"core.{at}.capacity"),
+        )
+        for at in range(count)
+    )
     kept = _what_all_have(cores)
     mhz = [core.mhz for core in cores if core.mhz]
     clocks = () if mhz else _clocks(facts)
@@ -184,29 +191,15 @@ def _clocks(facts: Facts) -> tuple[float, ...]:
     return tuple(sorted({float(fact.value) for fact in clocks}))
 
 
-def _core(facts: Facts, at: int) -> Core:
-    held = facts.number(f"core.{at}.held")
-    return Core(
-        name=facts.value(f"core.{at}.name"),
-        mhz=held or facts.number(f"core.{at}.mhz"),
-        capacity=facts.number(f"core.{at}.capacity"),
-    )
-
-
 def _what_all_have(cores: tuple[Core, ...]) -> tuple[Core, ...]:
     """Returns the cores with the facts that are known of all of them; empty if there are none.
 
     If a fact is known of some cores only, that does not make them differ from the others.
     """
-    named, clocked, rated = (
-        all(getattr(core, key) for core in cores) for key in ("name", "mhz", "capacity")
-    )
-    kept = tuple(
-        Core(
-            name=core.name if named else "",
-            mhz=core.mhz if clocked else None,
-            capacity=core.capacity if rated else None,
-        )
-        for core in cores
-    )
-    return kept if any(core.name or core.mhz or core.capacity for core in kept) else ()
+    if not all(core.name for core in cores):
+        cores = tuple(replace(core, name="") for core in cores)
+    if not all(core.mhz for core in cores):
+        cores = tuple(replace(core, mhz=None) for core in cores)
+    if not all(core.capacity for core in cores):
+        cores = tuple(replace(core, capacity=None) for core in cores)
+    return cores if any(core.name or core.mhz or core.capacity for core in cores) else ()

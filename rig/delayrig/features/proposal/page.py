@@ -3,7 +3,7 @@
 
 from markupsafe import Markup
 
-from delayrig.features.proposal.steps import PlaceFigures, Proposal, StepFigures, advice, conclusion
+from delayrig.features.proposal.steps import Proposal, StepFigures, advice, conclusion
 from delayrig.present.pages.charts import Chart, Colour, new_figure
 from delayrig.present.pages.page import Section, paragraph, paragraphs, render_page, table_html
 from delayrig.present.tables import Table, words_and_figures
@@ -85,14 +85,14 @@ def _cells(proposal: Proposal) -> Markup:
 
 
 def _place_table(proposal: Proposal, caption: str, figure: str) -> Table:
+    rows = []
+    for place in proposal.places:
+        marks = ["" if verdict == "pass" else " *" for verdict in place.verdicts]
+        pairs = zip(getattr(place, figure), marks, strict=True)
+        rows.append([place.words, *(f"{ns / 1e9:.3f}{mark}" for ns, mark in pairs)])
     return words_and_figures(
         f"{caption}; * where waits were too short",
         ["guest and part"],
         [step.title for step in proposal.steps],
-        [[place.words, *_place_values(place, figure)] for place in proposal.places],
+        rows,
     )
-
-
-def _place_values(place: PlaceFigures, figure: str) -> list[str]:
-    pairs = zip(getattr(place, figure), place.verdicts, strict=True)
-    return [f"{ns / 1e9:.3f}{'' if verdict == 'pass' else ' *'}" for ns, verdict in pairs]

@@ -86,7 +86,10 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 def fold_proposal(results: Results) -> Proposal:
     """Computes the figures; raises `BadInputError` for a run of another plan."""
-    polling = _by_step(results.cells)
+    polling = {
+        step: {each.place: each for each in results.cells if each.subject.name == f"{PREFIX}{step}"}
+        for step in STEPS
+    }
     missing = [step for step in STEPS if not polling[step]]
     if missing:
         raise BadInputError(
@@ -96,18 +99,11 @@ def fold_proposal(results: Results) -> Proposal:
     shared, left_out = _shared(polling)
     return Proposal(
         steps=[_step(step, polling[step], shared, results.cells) for step in STEPS],
-        places=[_place(place, polling) for place in shared],
+        places=[_place(place, [polling[step][place] for step in STEPS]) for place in shared],
         without_priority=_without_priority(polling),
         left_out=left_out,
         run=results.run,
     )
-
-
-def _by_step(cells: Sequence[CellResult]) -> dict[str, dict[str, CellResult]]:
-    return {
-        step: {cell.place: cell for cell in cells if cell.subject.name == f"{PREFIX}{step}"}
-        for step in STEPS
-    }
 
 
 def _shared(polling: dict[str, dict[str, CellResult]]) -> tuple[list[str], list[str]]:
@@ -144,22 +140,18 @@ def _step(
     )
 
 
-def _place(place: str, polling: dict[str, dict[str, CellResult]]) -> PlaceFigures:
-    cells = [polling[step][place] for step in STEPS]
+def _place(place: str, cells: Sequence[CellResult]) -> PlaceFigures:
+    guest = cells[0].guest
+    speed = f"{round(guest.mips[0])} MIPS" if guest.mips else "this machine"
+    words = [speed, counted(guest.cores, "core"), *cells[0].hazards, cells[0].chip]
     return PlaceFigures(
         place=place,
-        words=place_words(cells[0]),
+        words=", ".join(words),
         time_ns=[cell.time_ns.total for cell in cells],
         cpu_ns=[cell.total_cpu_ns for cell in cells],
         wakeups=[cell.context_switches for cell in cells],
         verdicts=[cell.verdict for cell in cells],
     )
-
-
-def place_words(cell: CellResult) -> str:
-    """Returns speed, cores, hazards and part of the cell."""
-    speed = f"{round(cell.guest.mips[0])} MIPS" if cell.guest.mips else "this machine"
-    return ", ".join([speed, counted(cell.guest.cores, "core"), *cell.hazards, cell.chip])
 
 
 def _without_priority(polling: dict[str, dict[str, CellResult]]) -> list[OrderFigures]:
@@ -199,11 +191,6 @@ class Change:
     """The cell with the largest reduction of time, which is `best_pct`."""
     best_pct: float
 
-    @property
-    def worth(self) -> tuple[int, float]:
-        """Returns the sort key of steps: verdicts that it removes, then time and CPU time saved."""
-        return -self.too_short, -(self.time_pct + self.cpu_pct)
-
 
 def changes_of(proposal: Proposal) -> list[Change]:
     """Returns the changes of every step but the first."""
@@ -232,8 +219,11 @@ def _pct(before: int, after: int) -> float:
 
 
 def landing_order(changes: Sequence[Change]) -> list[Change]:
-    """Returns the changes by worth, but each one after the step that it requires."""
-    left = sorted(changes, key=lambda change: change.worth, reverse=True)
+    """Returns the changes by worth, but each one after the step that it requires.
+
+    The worth is in verdicts that the change removes, then in time and CPU time saved.
+    """
+    left = sorted(changes, key=lambda each: (each.too_short, each.time_pct + each.cpu_pct))
     order: list[Change] = []
     while left:
         landed = {change.step for change in order}
@@ -289,21 +279,18 @@ def advice(proposal: Proposal) -> list[str]:
 
 
 def _reason(change: Change) -> str:
+    # A sum hides what helps only some machines, so the cell with the best effect is named.
+    is_best = change.best_pct <= -CHANGE_PCT_MIN
+    is_best = is_best and change.best_pct < change.time_pct - CHANGE_PCT_MIN
+    best = f"; most on {change.best_place}: time {_signed(change.best_pct)}"
     costs = (
-        f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)},"
-        f" wake-ups {_signed(change.wakeups_pct)}{_where(change)}."
+        f"time {_signed(change.time_pct)}, CPU time {_signed(change.cpu_pct)}, wake-ups"
+        f" {_signed(change.wakeups_pct)}{best if is_best else ''}."
     )
     if change.too_short >= 0:
         return costs
     why = "it is the one about safety" if change.too_short < -1 else "it is about safety"
     return f"{why} ({_verdicts(change.too_short)}); {costs}"
-
-
-def _where(change: Change) -> str:
-    """Names the cell with the best effect, because a sum hides what helps only some machines."""
-    if change.best_pct > -CHANGE_PCT_MIN or change.best_pct >= change.time_pct - CHANGE_PCT_MIN:
-        return ""
-    return f"; most on {change.best_place}: time {_signed(change.best_pct)}"
 
 
 def _together(changes: Sequence[Change]) -> list[str]:

@@ -18,14 +18,14 @@ from delayrig.cli import command as cli
 from delayrig.cli.cells import unconfined_option
 from delayrig.cli.option_types import CELL, PLAN_NAME, SUBJECT, FloatRange, number_option
 from delayrig.cli.verbosity import Verbosity, answers, print_json, tables_or_json, verbosity
-from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of
+from delayrig.decision.choice import Asked, Chosen, choose, delay_options_of, line_of
 from delayrig.decision.shrink import NAME as SHRUNK
 from delayrig.decision.shrink import Shrunk, plan_of
 from delayrig.decision.shrink import shrink as shrink_cell
 from delayrig.features.repro.look import Look
 from delayrig.model.lane import LaneName
 from delayrig.model.result import read_results
-from delayrig.plan.from_flags import plan_text, words_of_cell
+from delayrig.plan.from_flags import plan_text
 from delayrig.plan.request import Request
 from delayrig.run.out_folder import checked_out
 from delayrig.run.runner import FIRST_TRIAL, Trials
@@ -251,5 +251,4 @@ def show_shrunk(shrunk: Shrunk, plan: Path) -> None:
     delay = delay_options_of(shrunk.result.rerun).words
     again = ["rig/rig", "run", "--plan", str(plan), "--seed", str(shrunk.cell.seed), *delay]
     click.echo(shlex.join(again))
-    words = ["rig/rig", *words_of_cell(shrunk.cell), *delay]
-    click.echo(f"the same without the plan: {shlex.join(words)}")
+    click.echo(f"the same without the plan: {shlex.join(line_of(shrunk))}")

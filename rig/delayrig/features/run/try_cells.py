@@ -2,7 +2,6 @@
 """`rig/rig try`: one cell from flags, or the product of their values."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,25 +157,17 @@ def _request(
         choice = choose_cells_of(plan, source=SOURCE, seed=seed, paths=paths)
     except BadInputError as error:
         raise BadInputError(in_flags(error.message), hint=in_flags(error.hint)) from error
+    first = words_of_cell(choice.cells[0])
+
+    def again(cell: Cell) -> list[str]:
+        # A canary or control alone would be an ordinary subject, so it comes with the first cell.
+        return [*first, "--canaries"] if cell.role in WATCHING else words_of_cell(cell)
+
     return replace(
         choice.request(NAME, Path(), seed=seed, argv=sys.argv[1:]),
         unconfined=cli.is_unconfined(),
-        again=_again(choice.cells[0]),
+        again=again,
     )
-
-
-def _again(first: Cell) -> Callable[[Cell], list[str]]:
-    """Returns a function that returns the words to run a cell again.
-
-    A canary or control alone would be an ordinary subject, so it comes with the first cell.
-    """
-
-    def words(cell: Cell) -> list[str]:
-        if cell.role in WATCHING:
-            return [*words_of_cell(first), "--canaries"]
-        return words_of_cell(cell)
-
-    return words
 
 
 def _show_one(request: Request, *, kept: bool) -> ExitCode:

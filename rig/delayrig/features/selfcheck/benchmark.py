@@ -16,8 +16,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -209,8 +210,7 @@ def _cpu_s(*whose: int) -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartStage:
+class StartStage(NamedTuple):
     name: str
     took_s: float
 
@@ -233,16 +233,11 @@ def measure_start(checkout: Path, plan: str, folder: Path) -> list[StartStage]:
                 timed = ((time.monotonic(), line.rstrip()) for line in process.stderr)
                 return list(stages_of(timed, began_s))
             finally:
-                _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupts the run, reads the rest of its output, and kills it if it takes too long."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.communicate(timeout=END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.communicate(timeout=END_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
 
 def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[StartStage]:
@@ -251,11 +246,11 @@ def stages_of(lines: Iterable[tuple[float, str]], began_s: float) -> Iterator[St
     for now_s, line in lines:
         last_line = line
         if VERDICT.match(line):
-            yield StartStage(name=name, took_s=now_s - since_s)
+            yield StartStage(name, now_s - since_s)
             return
         begun = _stage_begun(line)
         if begun and begun != name:
-            yield StartStage(name=name, took_s=now_s - since_s)
+            yield StartStage(name, now_s - since_s)
             name, since_s = begun, now_s
     raise RigFaultError(
         f"the start ended before its first verdict: {last_line}", hint="rig/rig doctor"
@@ -333,7 +328,9 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
     before_s, began_s = _cpu_s(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wall_s = time.monotonic() - began_s
-    _reap_all()
+    with suppress(ChildProcessError):
+        while True:  # Wait for processes whose parent has ended before them.
+            os.wait()
     ended_s = sorted(path.stat().st_mtime for path in out.glob(f"*/{RESULT}"))
     if done.returncode not in ANSWERS or not ended_s:
         raise RigFaultError(f"{' '.join(command)}: {done.stderr.strip()}", hint="rig/rig doctor")
@@ -343,13 +340,6 @@ def measure_run(command: Sequence[str], out: Path) -> RunCost:
         cpu_s=_cpu_s(resource.RUSAGE_CHILDREN) - before_s,
         under_way_s=ended_s[-1] - ended_s[0],
     )
-
-
-def _reap_all() -> None:
-    """Waits for processes whose parent has ended before them."""
-    with suppress(ChildProcessError):
-        while True:
-            os.wait()
 
 
 class CarryingCost(msgspec.Struct, frozen=True, kw_only=True):

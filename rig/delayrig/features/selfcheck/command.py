@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from delayrig.base.atomic_file import write_atomically, write_json
+from delayrig.base.errors import BadInputError
 from delayrig.base.extras import require_extra
 from delayrig.base.paths import find_paths
 from delayrig.cli.cells import ClusterGiven, cluster_options, patterns_option
@@ -33,7 +34,6 @@ from delayrig.features.selfcheck.benchmark import (
 from delayrig.features.selfcheck.determinism import FILE_NAME as DETERMINISM_FILE
 from delayrig.features.selfcheck.determinism import (
     SHAPES,
-    check_shapes,
     repeat_folder,
     repeat_shapes,
 )
@@ -76,7 +76,11 @@ def determinism(repeats: int, shapes: int, seed: int, jobs: int | None, out: Pat
     """
     first = repeat_folder(Path(), 0).name
     request, paths = own_request(str(SHAPES), out, seed=seed, jobs=jobs, leaves=first)
-    check_shapes(shapes, len(request.cells))
+    if shapes > len(request.cells):
+        raise BadInputError(
+            f"--shapes {shapes}: there are {len(request.cells)}",
+            hint=f"add some to {SHAPES.name}, or give a smaller number",
+        )
     request = replace(request, cells=request.cells[:shapes])
     file = request.out / DETERMINISM_FILE
     with terminal.RepeatProgress(make_console(), repeats) as progress:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from delayrig.base.atomic_file import write_json
-from delayrig.base.errors import BadInputError, ExitCode
+from delayrig.base.errors import ExitCode
 from delayrig.base.paths import Paths
 from delayrig.decision.two_runs import ComparedRun, compare_exactly, compared_run
 from delayrig.lanes.header import libvirt_version
@@ -186,7 +186,8 @@ async def _repeat(
     if condition.libvirt:
         first = _without_devices(first, again, results.run)
     comparison = compare_exactly(first, compared_run(out))
-    reset = sum(_is_reset(out / cell.id) for cell in again.cells)
+    logs = [log for cell in again.cells if (log := out / cell.id / "qemu.log").is_file()]
+    reset = sum(log.read_text(errors="replace").startswith(RESET_NOTE) for log in logs)
     if number > 0 and comparison.exit_code is ExitCode.PASS:
         shutil.rmtree(out)
     return results.run, Repeat(
@@ -215,20 +216,6 @@ def _without_devices(first: ComparedRun, again: Request, header: RunHeader) -> C
     return replace(first, results=part)
 
 
-def _is_reset(folder: Path) -> bool:
-    log = folder / "qemu.log"
-    return log.is_file() and log.read_text(errors="replace").startswith(RESET_NOTE)
-
-
 def repeat_folder(out: Path, number: int) -> Path:
     """Returns the folder of a repeat. A later one that is the same as the first is deleted."""
     return out / f"repeat-{number:03}"
-
-
-def check_shapes(wanted: int, known: int) -> None:
-    """Raises `BadInputError` for more shapes than there are."""
-    if wanted > known:
-        raise BadInputError(
-            f"--shapes {wanted}: there are {known}",
-            hint=f"add some to {SHAPES.name}, or give a smaller number",
-        )

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from delayrig.base.errors import ExitCode
-from delayrig.decision.decision import Decision, GateCell, Outcome
+from delayrig.decision.decision import GateCell, Outcome
 from delayrig.decision.gate_judge import decide
 from delayrig.model.cell import WATCHING, Cell, Role
 from delayrig.model.result import Results, RunHeader, Verdict
@@ -98,21 +98,22 @@ def in_disguise(disguise: str, cells: Iterable[Cell]) -> list[Cell]:
 
 def answer_all(results: Results, mistakes: Iterable[Mistake], disguise: str = "") -> KnownBad:
     """Computes the answers from a run of the plan; a build that was not run is left in doubt."""
+    are_right = all(cell.expect == cell.verdict for cell in results.watching)
     return KnownBad(
         run=results.run,
         disguise=disguise,
-        watched=_is_watched(results),
+        watched=are_right and {cell.role for cell in results.watching} == set(WATCHING),
         builds=[_answer(results, mistake, disguise) for mistake in mistakes],
     )
 
 
-def _is_watched(results: Results) -> bool:
-    good = all(cell.expect == cell.verdict for cell in results.watching)
-    return good and {cell.role for cell in results.watching} == set(WATCHING)
-
-
 def _answer(results: Results, mistake: Mistake, disguise: str) -> Answered:
-    decision = _decision(results, f"{disguise}{PREFIX}{mistake.name}")
+    subject = f"{disguise}{PREFIX}{mistake.name}"
+    ours = [cell for cell in results.measured if cell.subject.name == subject]
+    places = {cell.place for cell in ours}
+    theirs = [c for c in results.measured if c.subject.name == BUNDLED and c.place in places]
+    candidate = replace(results, cells=[*ours, *results.watching])
+    decision = decide([replace(results, cells=theirs)], [candidate])
     cells = [cell for cell in decision.cells if cell.role == Role.MEASURE]
     ran = any(cell.candidate is not Verdict.SKIPPED for cell in cells)
     return Answered(
@@ -131,14 +132,6 @@ def is_right(kind: Kind, outcome: Outcome, *, stripped: bool = False) -> bool:
     if stripped and outcome is Outcome.DOUBT:
         return True
     return outcome is WANTED[kind]
-
-
-def _decision(results: Results, subject: str) -> Decision:
-    ours = [cell for cell in results.measured if cell.subject.name == subject]
-    places = {cell.place for cell in ours}
-    theirs = [c for c in results.measured if c.subject.name == BUNDLED and c.place in places]
-    cells = [*ours, *results.watching]
-    return decide([replace(results, cells=theirs)], [replace(results, cells=cells)])
 
 
 def known_bad_page(answer: KnownBad) -> bytes:
