@@ -95,7 +95,7 @@ def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout, for_guests=context.steps != stamp.HOST_STEPS)
     if lacking := lacking_of(wanted):
         return problem(
-            "missing " + ", ".join(lack.package.label for lack in lacking),
+            "missing " + ", ".join(package.label for package in lacking),
             f"{SET_UP}, or {refused('', lacking).remedy}",
         )
     return ok("all that the rig needs are installed")
