@@ -299,7 +299,7 @@ def test_answer_claims_the_bug_only_if_one_was_convicted_and_the_other_passed() 
 
 def test_plan_of_the_walk_runs_the_expected_conviction_first() -> None:
     choice = choose_cells(plan=PLAN, subjects=[], patterns=[], seed=1, paths=find_paths())
-    assert choice.lane is LaneName.LIVE
+    assert choice.checked.lane is LaneName.LIVE
     assert [(cell.subject, cell.expect) for cell in choice.cells] == [
         ("debian:bookworm", Expect.TOO_SHORT),
         ("bundled", Expect.PASS),

@@ -3,26 +3,15 @@
 
 import difflib
 from collections.abc import Iterable
-from enum import IntEnum
 from typing import ClassVar
 
 import msgspec
 
+from delayrig.setup.errors import ExitCode as ExitCode
+
 NEAR_MAX = 3
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError)
 """The errors of msgspec for bytes that are not JSON of the type, or hold text that is not UTF-8."""
-
-
-class ExitCode(IntEnum):
-    """The launcher's exit codes, fixed by the design."""
-
-    PASS = 0
-    UNSAFE = 1
-    BAD_INPUT = 2
-    SLOWER = 3
-    INCONCLUSIVE = 4
-    SKIPPED = 77
-    RIG_FAULT = 99
 
 
 class RigError(Exception):

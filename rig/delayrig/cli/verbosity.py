@@ -74,23 +74,17 @@ def make_console(*, stderr: bool = False) -> Console:
 def loud_options() -> list[click.Option]:
     """Returns the options `-q` and `-v`. The last one counts."""
 
-    def choose(chosen: Verbosity) -> Callable[[click.Context, click.Parameter, bool], None]:
-        def callback(context: click.Context, _: click.Parameter, given: bool) -> None:
+    def option(chosen: Verbosity, names: list[str], text: str) -> click.Option:
+        def choose(context: click.Context, _: click.Parameter, given: bool) -> None:
             if given:
                 context.meta[KEY] = chosen
 
-        return callback
+        return click.Option(names, is_flag=True, expose_value=False, help=text, callback=choose)
 
-    options = {
-        Verbosity.QUIET: (["-q", "--quiet"], "Prints only the answer and errors."),
-        Verbosity.VERBOSE: (
-            ["-v", "--verbose"],
-            "Also prints each step, and the traceback of an error.",
-        ),
-    }
+    traced = "Also prints each step, and the traceback of an error."
     return [
-        click.Option(names, is_flag=True, expose_value=False, help=text, callback=choose(chosen))
-        for chosen, (names, text) in options.items()
+        option(Verbosity.QUIET, ["-q", "--quiet"], "Prints only the answer and errors."),
+        option(Verbosity.VERBOSE, ["-v", "--verbose"], traced),
     ]
 
 

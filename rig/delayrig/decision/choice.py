@@ -141,7 +141,11 @@ def _from_plan(asked: Asked, paths: Paths) -> Chosen:
     hint = f"`rig/rig run --plan {plan} --dry-run` lists them"
     found = find_id(wanted, list(cells), where=f"plan {plan}", hint=hint)
     return Chosen(
-        cell=cells[found], plan=plan, chips=choice.chips, recipes=choice.recipes, delay=asked.delay
+        cell=cells[found],
+        plan=plan,
+        chips=choice.checked.chips,
+        recipes=choice.checked.recipes,
+        delay=asked.delay,
     )
 
 

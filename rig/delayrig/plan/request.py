@@ -71,14 +71,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    lane: LaneName
+    """The cells of a plan that a command runs."""
+
+    checked: CheckedPlan
     cells: list[Cell]
     unmatched: list[str]
     """The patterns that match no cell."""
     contrasts: list[Contrast]
-    chips: dict[str, ChipFacts]
-    recipes: Recipes
-    plan: Plan
 
     def request(
         self, plan: str, out: Path, *, seed: int, argv: list[str], jobs: int | None = None
@@ -86,13 +85,13 @@ class Choice:
         return Request(
             plan=plan,
             cells=self.cells,
-            chips=self.chips,
-            recipes=self.recipes,
+            chips=self.checked.chips,
+            recipes=self.checked.recipes,
             out=out,
-            jobs=jobs or default_jobs(self.lane),
+            jobs=jobs or default_jobs(self.checked.lane),
             seed=seed,
             argv=argv,
-            lane=self.lane,
+            lane=self.checked.lane,
         )
 
 
@@ -154,13 +153,10 @@ def cells_chosen(
             hint=f"`rig/rig run --plan {checked.name} --dry-run` lists them; * stands for anything",
         )
     return Choice(
-        lane=checked.lane,
+        checked=checked,
         cells=[cell for cell in cells if cell.id in chosen] if patterns else cells,
         unmatched=[pattern for pattern, ids in matching.items() if not ids],
         contrasts=[] if programmers else checked.plan.contrast,
-        chips=checked.chips,
-        recipes=checked.recipes,
-        plan=checked.plan,
     )
 
 

@@ -6,8 +6,9 @@ machine's own source files. No archive host is named here, and the machine's fil
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from email import message_from_string
 from pathlib import PurePath
 
 from delayrig.setup.distribution import Release, read_release
@@ -240,22 +241,11 @@ def _find_source(entry: str, files: Mapping[str, str]) -> Fields | None:
     return dict(enumerate(sources, 1)).get(int(number))
 
 
-def parse_deb822(text: str) -> Iterator[Fields]:
-    """Yields the stanzas of a .sources file. Values keep their continuation lines."""
-    stanza: Fields = {}
-    name = ""
-    for line in [*text.splitlines(), ""]:
-        if line.startswith("#"):
-            continue
-        if not line.strip():
-            if stanza:
-                yield stanza
-            stanza, name = {}, ""
-        elif line[0] in " \t":
-            stanza[name] = f"{stanza.get(name, '')}\n{line}"
-        else:
-            name, _, value = line.partition(":")
-            stanza[name] = value.strip()
+def parse_deb822(text: str) -> list[Fields]:
+    """Returns the stanzas of a .sources file. Values keep their continuation lines."""
+    lines = [line.rstrip() for line in text.splitlines() if not line.startswith("#")]
+    stanzas = re.split(r"\n{2,}", "\n".join(lines).strip("\n"))
+    return [dict(message_from_string(stanza).items()) for stanza in stanzas if stanza]
 
 
 def parse_one_line(line: str) -> Fields | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from delayrig.setup.command import commands
 from delayrig.setup.console import Context, human_size
-from delayrig.setup.errors import EXIT_PASS, SetupError
+from delayrig.setup.errors import ExitCode, SetupError
 from delayrig.setup.layout import Layout, data_home
 from delayrig.setup.lock import TAG_NAME, hold_state
 from delayrig.setup.scratch import sweep_scratch
@@ -25,13 +25,13 @@ def clean(context: Context) -> int:
         console.write(f"removed {swept} scratch folders of killed runs")
     if not layout.state.exists():
         console.write(f"nothing to clean: {layout.state} does not exist")
-        return EXIT_PASS
+        return ExitCode.PASS
     check_ours(layout)
     size = human_size(disk_usage_bytes(layout.state))
     console.write(f"{layout.state} uses {size} of disk")
     if console.interactive and not context.yes and not console.ask("Remove all of it?"):
         console.write("nothing was removed")
-        return EXIT_PASS
+        return ExitCode.PASS
     with hold_state(layout, console):
         text = layout.installed.read_text(encoding="utf-8") if layout.installed.is_file() else ""
         remove(layout.state)
@@ -42,7 +42,7 @@ def clean(context: Context) -> int:
     if names := sorted(set(text.split())):
         console.write("distribution packages that set-up installed stay; to remove them:")
         console.write(commands(["apt-get", "remove", "--auto-remove", *names]))
-    return EXIT_PASS
+    return ExitCode.PASS
 
 
 def check_ours(layout: Layout) -> None:

@@ -20,7 +20,7 @@ from delayrig.setup.arguments import ARCHIVE_VARIABLE, Request, folder_of, named
 from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Console, Context
 from delayrig.setup.distribution import this_release
-from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
+from delayrig.setup.errors import ExitCode, SetupError
 from delayrig.setup.layout import STATE_VARIABLE, Layout, data_home
 from delayrig.setup.mounts import plan_mounts
 from delayrig.setup.start_rig import run_forwarding
@@ -158,7 +158,7 @@ def run_in_container(context: Context, request: Request) -> int:
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         return 128 - code
-    return EXIT_RIG_FAULT if code in DID_NOT_START else code
+    return ExitCode.RIG_FAULT if code in DID_NOT_START else code
 
 
 def history_folder(environment: Mapping[str, str]) -> Path:
@@ -211,7 +211,7 @@ def clean_up(context: Context, engine: Engine) -> int:
     console, volume = context.console, volume_name(context.layout, engine)
     if console.interactive and not context.yes and not console.ask(f"Remove volume {volume}?"):
         console.write("nothing was removed")
-        return EXIT_PASS
+        return ExitCode.PASS
     wanted = f"reference=localhost/{NAME}"
     images = answer([engine.name, "images", "--quiet", "--filter", wanted]).split()
     removed = succeeds([engine.name, "volume", "rm", volume])
@@ -219,4 +219,4 @@ def clean_up(context: Context, engine: Engine) -> int:
     for image in sorted(set(images)):
         if succeeds([engine.name, "rmi", image]):
             console.write(f"removed image {image}")
-    return EXIT_PASS
+    return ExitCode.PASS

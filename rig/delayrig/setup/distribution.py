@@ -12,6 +12,7 @@ from pathlib import Path
 from delayrig.setup.errors import SetupError
 
 OS_RELEASE = Path("/etc/os-release")
+QEMU_VERSION_MIN = "9.2"
 INSTALLERS = {
     "debian": "apt-get install",
     "ubuntu": "apt-get install",
@@ -56,7 +57,6 @@ class Machine:
     has_named: bool = False
     qemu_versions: tuple[str, ...] = ()
     """The versions that apt offers if all are too old; empty if one will do or none is known."""
-    qemu_version_min: str = ""
     engine: str = ""
 
 
@@ -99,7 +99,7 @@ def refusal(machine: Machine) -> SetupError | None:
         return _refused(machine, f"{name} has no apt to get the rig's packages and subjects by")
     if machine.qemu_versions:
         offered = f"{name} offers QEMU {machine.qemu_versions[0]}"
-        return _refused(machine, f"{offered}, and guests need {machine.qemu_version_min} or newer")
+        return _refused(machine, f"{offered}, and guests need {QEMU_VERSION_MIN} or newer")
     if machine.has_named:
         return None
     return _refused(machine, f"apt knows no Debian archive on {name}")

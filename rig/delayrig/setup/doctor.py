@@ -17,19 +17,19 @@ from pathlib import Path
 from delayrig.setup import security, stamp
 from delayrig.setup.apt import KEYRING, find_debian, has_debian, parse_targets
 from delayrig.setup.arguments import named_archive
-from delayrig.setup.command import answer, last_line, succeeds
+from delayrig.setup.command import answer, succeeds
 from delayrig.setup.console import Colour, Context, Finding, Level, human_size, note, ok, problem
 from delayrig.setup.container import present_engines
-from delayrig.setup.distribution import Machine, refusal, this_release
+from delayrig.setup.distribution import QEMU_VERSION_MIN, Machine, refusal, this_release
 from delayrig.setup.environment import SYSTEM_PYTHON, is_made_here
-from delayrig.setup.errors import EXIT_PASS, EXIT_RIG_FAULT, SetupError
+from delayrig.setup.errors import ExitCode, SetupError
 from delayrig.setup.install import AptGet, read_targets
 from delayrig.setup.native import is_configured
 from delayrig.setup.packages import lacking_of, new_enough, read_wanted, refused
-from delayrig.setup.security import QEMU
+from delayrig.setup.security import QEMU, run_python
 
 FREE_BYTES_MIN = 2 * 1024**3
-QEMU_PACKAGE, QEMU_VERSION_MIN = "qemu-system-x86", "9.2"
+QEMU_PACKAGE = "qemu-system-x86"
 QEMU_VERSION_END = "10.2"
 """The first version with another plugin interface (emulators/cpu_plugin/)."""
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -64,7 +64,7 @@ def examine(context: Context) -> int:
         answers = [{"check": name, **asdict(finding)} for name, finding in found.items()]
         context.console.write(json.dumps(answers, indent=1))
     has_problem = any(finding.level is Level.PROBLEM for finding in found.values())
-    return EXIT_RIG_FAULT if has_problem else EXIT_PASS
+    return ExitCode.RIG_FAULT if has_problem else ExitCode.PASS
 
 
 def checks_for(context: Context) -> dict[str, Callable[[Context], Finding]]:
@@ -98,7 +98,7 @@ def _check_packages(context: Context) -> Finding:
     wanted = read_wanted(context.layout, for_guests=context.steps != stamp.HOST_STEPS)
     if lacking := lacking_of(wanted):
         return problem(
-            "missing " + ", ".join(lack.package.label for lack in lacking),
+            "missing " + ", ".join(package.label for package in lacking),
             f"{SET_UP}, or {refused('', lacking).remedy}",
         )
     return ok("all that the rig needs are installed")
@@ -135,19 +135,13 @@ def _check_libvirt(context: Context) -> Finding:
         settings.parent.mkdir()
         settings.write_text(LIBVIRT_SETTINGS, encoding="utf-8")
         try:
-            done = subprocess.run(
-                [python, "-P", "-c", LIBVIRT_PROBE, root],
-                capture_output=True,
-                text=True,
-                timeout=LIBVIRT_WAIT_S,
-                check=False,
-            )
+            works, said = run_python(LIBVIRT_PROBE, root, python=python, timeout_s=LIBVIRT_WAIT_S)
         except subprocess.TimeoutExpired:
             why = f"no answer within {LIBVIRT_WAIT_S} s"
             return problem(why, f"{SET_UP}; {QEMU} may be broken")
-    if done.returncode == 0:
-        return ok(f"embedded driver works, version {done.stdout.strip()}")
-    return problem(f"embedded driver does not open: {last_line(done.stderr)}", SET_UP)
+    if works:
+        return ok(f"embedded driver works, version {said}")
+    return problem(f"embedded driver does not open: {said}", SET_UP)
 
 
 def check_machine(context: Context) -> None:
@@ -175,7 +169,6 @@ def examine_machine(context: Context) -> Machine:
         has_debian=with_debian,
         has_named=bool(named_archive(os.environ)),
         qemu_versions=() if any(new_enough(each, QEMU_VERSION_MIN) for each in offers) else offers,
-        qemu_version_min=QEMU_VERSION_MIN,
         engine=next(iter(present_engines()), ""),
     )
 

@@ -24,7 +24,7 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 from delayrig.setup.errors import BadArchiveError, SetupError
 from delayrig.setup.layout import Layout
@@ -111,7 +111,7 @@ def import_images(layout: Layout, file: Path, *, sha256: str = "") -> int:
 
 
 @contextlib.contextmanager
-def _opened(file: Path) -> Iterator[BinaryIO]:
+def _opened(file: Path) -> Iterator[io.BufferedReader]:
     """Opens a file. Refuses all but regular files, because reading from a pipe could block."""
     try:
         stream = os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
@@ -123,16 +123,13 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _check_digest(stream: BinaryIO, sha256: str, file: Path) -> None:
-    digest = hashlib.sha256()
-    while sha256 and (block := stream.read(BLOCK_BYTES)):
-        digest.update(block)
-    if sha256 and digest.hexdigest() != sha256.lower():
+def _check_digest(stream: io.BufferedReader, sha256: str, file: Path) -> None:
+    if sha256 and hashlib.file_digest(stream, "sha256").hexdigest() != sha256.lower():
         raise _refused(file, f"its SHA-256 is not {sha256}")
     stream.seek(0)
 
 
-def _unpack_all(stream: BinaryIO, folder: Path, file: Path) -> list[Entry]:
+def _unpack_all(stream: io.BufferedReader, folder: Path, file: Path) -> list[Entry]:
     try:
         with tarfile.open(fileobj=stream, mode="r|gz") as archive:
             entries = _read_manifest(archive, file)

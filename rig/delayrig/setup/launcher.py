@@ -22,14 +22,7 @@ from delayrig.setup.arguments import (
     named_archive,
     read_request,
 )
-from delayrig.setup.errors import (
-    EXIT_BAD_USAGE,
-    EXIT_INTERRUPTED,
-    EXIT_PASS,
-    EXIT_RIG_FAULT,
-    SetupError,
-    UsageError,
-)
+from delayrig.setup.errors import INTERRUPTED, ExitCode, SetupError, UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.lock import note_use
 from delayrig.setup.stamp import stale_steps, wanted_marks
@@ -45,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         return _do(find_layout(os.environ), read_request(arguments))
     except UsageError as error:
         sys.stderr.write(f"rig/rig: {error}\nremedy: see `rig/rig --help`\n")
-        return EXIT_BAD_USAGE
+        return ExitCode.BAD_INPUT
     except SetupError as error:
         sys.stderr.write(f"rig/rig: {error}\nremedy: {error.remedy}\n")
         return error.exit_code
@@ -79,7 +72,7 @@ def _answer(layout: Layout, request: Request) -> int:
     """Prints help, the version or a list, which need no set-up beyond the rig's Python."""
     if request.own:
         sys.stdout.write(HELP)
-        return EXIT_PASS
+        return ExitCode.PASS
     if not stale_steps(layout, wanted_marks(layout), [stamp.ENVIRONMENT]):
         return run_rig(layout, request.passed)
     from delayrig.setup.reference import check_command, help_text, list_text
@@ -91,10 +84,10 @@ def _answer(layout: Layout, request: Request) -> int:
         sys.stdout.write(help_text(layout, request.words))
     elif request.command is None:
         sys.stderr.write(help_text(layout, ()))
-        return EXIT_BAD_USAGE
+        return ExitCode.BAD_INPUT
     else:
         sys.stdout.write(list_text(layout, request.command))
-    return EXIT_PASS
+    return ExitCode.PASS
 
 
 def _guarded(layout: Layout, request: Request) -> int:
@@ -139,8 +132,8 @@ def _guarded(layout: Layout, request: Request) -> int:
         console.fail(_explain(error, layout))
     except KeyboardInterrupt:
         console.write("rig/rig: interrupted; the next start goes on from here")
-        return EXIT_INTERRUPTED
-    return EXIT_RIG_FAULT
+        return INTERRUPTED
+    return ExitCode.RIG_FAULT
 
 
 def steps_of(request: Request) -> tuple[str, ...]:
@@ -174,7 +167,7 @@ def _dispatch(context: "Context", request: Request) -> int:
         file = Path(request.imported)
         count = import_images(context.layout, file, sha256=request.sha256)
         context.console.write(f"{file}: {count} files are here now")
-        return EXIT_PASS
+        return ExitCode.PASS
     check_machine(context)
     set_up(context)
     if request.extras:
@@ -190,7 +183,7 @@ def _dispatch(context: "Context", request: Request) -> int:
                 "start again, or point $FLASHROM_RIG_STATE at another folder",
             )
         return run_rig(layout, request.passed)
-    return EXIT_PASS
+    return ExitCode.PASS
 
 
 def _explain(error: OSError, layout: Layout) -> SetupError:

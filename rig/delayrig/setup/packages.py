@@ -39,22 +39,16 @@ class Package:
 
     If one of them is installed, this package is not wanted.
     """
+    installed: str = ""
+    """The installed version of a lacking package, which is too old; empty if none is installed."""
 
     @property
     def label(self) -> str:
         return f"{self.name} (>= {self.version_min})" if self.version_min else self.name
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lack:
-    package: Package
-    installed: str
-    """The installed version, which is too old; empty if none is installed."""
-
     @property
-    def reason(self) -> str:
-        there = f" (installed: {self.installed})" if self.installed else ""
-        return self.package.reason + there
+    def why(self) -> str:
+        return f"{self.reason} (installed: {self.installed})" if self.installed else self.reason
 
 
 def ensure_host_packages(context: Context) -> bool:
@@ -75,16 +69,16 @@ def ensure_packages(context: Context, *, for_tests: bool = False, for_guests: bo
         return False
     context.console.begin("distribution packages")
     context.console.say("missing:")
-    width = max(len(lack.package.label) for lack in lacking)
-    for lack in lacking:
-        context.console.say(f"  {lack.package.label:<{width}}  {lack.reason}")
+    width = max(len(package.label) for package in lacking)
+    for package in lacking:
+        context.console.say(f"  {package.label:<{width}}  {package.why}")
     apt = allowed_apt(context, lacking)
     started_s = time.monotonic()
     obtain(context, apt, lacking)
     if still_lacking := lacking_of(wanted):
         raise refused("apt-get ended well, but packages are still missing", still_lacking)
     took = human_time(time.monotonic() - started_s)
-    count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].package.name
+    count = f"{len(lacking)} packages" if len(lacking) > 1 else lacking[0].name
     context.console.say(f"installed {count} in {took}")
     return True
 
@@ -130,7 +124,7 @@ def _any_installed(pattern: str) -> bool:
     return "installed" in rows.splitlines()
 
 
-def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
+def lacking_of(wanted: Sequence[Package]) -> tuple[Package, ...]:
     """Returns the packages that this machine lacks or has in too old a version."""
     lines = answer([*QUERY, *(package.name for package in wanted)]).splitlines()
     rows = (line.split("\t") for line in lines if line.count("\t") == 2)
@@ -140,14 +134,14 @@ def lacking_of(wanted: Sequence[Package]) -> tuple[Lack, ...]:
 
 def find_lacking(
     wanted: Iterable[Package], installed: Mapping[str, str], enough: Callable[[str, str], bool]
-) -> tuple[Lack, ...]:
+) -> tuple[Package, ...]:
     """Returns the packages that are missing or too old, without optional ones."""
     lacking = []
     for package in wanted:
         version = installed.get(package.name, "")
         is_good = version and (not package.version_min or enough(version, package.version_min))
         if not package.optional and not is_good:
-            lacking.append(Lack(package=package, installed=version))
+            lacking.append(replace(package, installed=version))
     return tuple(lacking)
 
 
@@ -157,7 +151,7 @@ def new_enough(version: str, version_min: str) -> bool:
     return succeeds(["dpkg", "--compare-versions", upstream, "ge", version_min])
 
 
-def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
+def allowed_apt(context: Context, lacking: Sequence[Package]) -> AptGet:
     """Returns the way to install, or raises if this machine or its user does not allow it."""
     if context.no_install:
         raise refused("distribution packages are missing, and --no-install is set", lacking)
@@ -165,7 +159,7 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
     if isinstance(privilege, str):
         raise refused(f"distribution packages are missing, and {privilege}", lacking)
     apt = AptGet(context=context, privilege=privilege)
-    size_bytes = apt.download_size_bytes([lack.package.name for lack in lacking])
+    size_bytes = apt.download_size_bytes([package.name for package in lacking])
     if size_bytes:
         context.console.say(f"to download: {human_size(size_bytes)}")
     how = "with sudo" if apt.privilege else "as root"
@@ -177,24 +171,23 @@ def allowed_apt(context: Context, lacking: Sequence[Lack]) -> AptGet:
     return apt
 
 
-def refused(message: str, lacking: Sequence[Lack]) -> SetupError:
+def refused(message: str, lacking: Sequence[Package]) -> SetupError:
     """Returns the error for missing packages, with an administrator's commands to install them."""
-    labels = ", ".join(lack.package.label for lack in lacking)
-    names = [lack.package.name for lack in lacking]
-    lines = commands(["apt-get", "update"], install_argv(names))
-    versioned = [lack.package.label for lack in lacking if lack.package.version_min]
+    labels = ", ".join(package.label for package in lacking)
+    lines = commands(["apt-get", "update"], install_argv([package.name for package in lacking]))
     advice = "".join(
-        f"\nwhere the release has no {label}, take it from its backports suite (-t SUITE)"
-        for label in versioned
+        f"\nwhere the release has no {package.label}, take it from its backports suite (-t SUITE)"
+        for package in lacking
+        if package.version_min
     )
     return SetupError(f"{message}: {labels}", f"run, as root:\n{lines}{advice}")
 
 
-def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
+def obtain(context: Context, apt: AptGet, lacking: Sequence[Package]) -> None:
     """Installs from the release, or from its backports if the release has too old a version."""
     apt.update()
     from_release, backported = [], []
-    for package in (lack.package for lack in lacking):
+    for package in lacking:
         candidate = apt.candidate(package.name) if package.version_min else ""
         if package.version_min and not (candidate and new_enough(candidate, package.version_min)):
             backported.append(package)
@@ -206,7 +199,7 @@ def obtain(context: Context, apt: AptGet, lacking: Sequence[Lack]) -> None:
         obtain_backported(context, apt, backported)
     context.layout.state.mkdir(parents=True, exist_ok=True)
     with context.layout.installed.open("a", encoding="utf-8") as file:
-        file.writelines(f"{lack.package.name}\n" for lack in lacking if not lack.installed)
+        file.writelines(f"{package.name}\n" for package in lacking if not package.installed)
 
 
 def obtain_backported(context: Context, apt: AptGet, packages: Sequence[Package]) -> None:

@@ -32,25 +32,23 @@ print(SANDBOX)
 NAMESPACES = "allow namespaces (sysctl user.max_user_namespaces, the container's seccomp profile)"
 
 
-def _python(text: str) -> str:
-    """Returns the output of a short Python program that imports the rig.
+def run_python(
+    text: str, *words: str, python: str | Path = sys.executable, timeout_s: float = PROBE_S
+) -> tuple[bool, str]:
+    """Runs a short program, in an interpreter that need not have the rig's packages.
 
-    If it fails, returns the last line of its error output.
+    Returns True and its output, or False and the last line of its error output.
     """
-    done = _run_python(text)
-    return done.stdout.strip() if done.returncode == 0 else last_line(done.stderr)
-
-
-def _run_python(text: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-    """Runs the program in an interpreter that need not have the rig's packages."""
-    return subprocess.run(
-        [python, "-P", "-c", text],
+    done = subprocess.run(
+        [python, "-P", "-c", text, *words],
         capture_output=True,
         text=True,
-        timeout=PROBE_S,
+        timeout=timeout_s,
         check=False,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
+    works = done.returncode == 0
+    return works, done.stdout.strip() if works else last_line(done.stderr)
 
 
 def _check_user(_context: Context) -> Finding:
@@ -63,7 +61,8 @@ def _check_user(_context: Context) -> Finding:
 
 
 def _check_host_lane(_context: Context) -> Finding:
-    if missing := _python(HOST_LANE_PROBE):
+    _, missing = run_python(HOST_LANE_PROBE)
+    if missing:
         return problem(
             f"subjects cannot be confined, so the lane refuses to run: {missing}",
             f"install bubblewrap; {NAMESPACES}; or --unconfined",
@@ -72,7 +71,8 @@ def _check_host_lane(_context: Context) -> Finding:
 
 
 def _check_live_network(_context: Context) -> Finding:
-    if missing := _python(NETWORK_PROBE):
+    _, missing = run_python(NETWORK_PROBE)
+    if missing:
         return note(
             f"live guests reach the loopback interface of this machine: {missing}",
             f"{NAMESPACES}, then ask again",
@@ -84,10 +84,9 @@ def _check_sandbox(context: Context) -> Finding:
     """Checks that QEMU starts with the seccomp filter that the rig gives it."""
     if shutil.which(QEMU) is None or not context.layout.python.exists():
         return note("not checked: QEMU or the Python environment is missing", "rig/rig setup")
-    probe = _run_python(SANDBOX_PROBE, str(context.layout.python))
-    if probe.returncode != 0:
-        return problem(f"not checked: {last_line(probe.stderr)}", "rig/rig setup")
-    sandbox = probe.stdout.strip()
+    works, sandbox = run_python(SANDBOX_PROBE, python=context.layout.python)
+    if not works:
+        return problem(f"not checked: {sandbox}", "rig/rig setup")
     words = [QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-sandbox", sandbox]
     words += ["-monitor", "stdio"]
     done = subprocess.run(words, input=b"quit\n", capture_output=True, timeout=PROBE_S, check=False)

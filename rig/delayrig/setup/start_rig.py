@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from delayrig.setup.errors import EXIT_RIG_FAULT, EXIT_UNSAFE
+from delayrig.setup.errors import ExitCode
 from delayrig.setup.layout import STATE_VARIABLE, Layout
 
 STARTED_BY = "started_by"
@@ -87,9 +87,9 @@ def _die_of(number: int) -> None:
 
 def _exit_code(code: int) -> int:
     if code == SAYS_UNSAFE:
-        return EXIT_UNSAFE
+        return ExitCode.UNSAFE
     if code >= 0 and code not in DEATHS_OF_PYTHON:
         return code
     how = f"signal {-code}" if code < 0 else f"exit code {code} of Python"
     sys.stderr.write(f"rig/rig: the rig died ({how}), which says nothing about any flashrom\n")
-    return EXIT_RIG_FAULT
+    return ExitCode.RIG_FAULT

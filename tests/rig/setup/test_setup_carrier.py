@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from delayrig.setup import launcher
 from delayrig.setup.arguments import read_request
-from delayrig.setup.errors import EXIT_BAD_USAGE, BadArchiveError, SetupError, UsageError
+from delayrig.setup.errors import BadArchiveError, ExitCode, SetupError, UsageError
 from delayrig.setup.image_archive import (
     KIND,
     MANIFEST,
@@ -168,7 +168,9 @@ def test_invalid_manifest_is_bad_usage_and_nothing_is_imported(
         head.size = len(manifest)
         archive.addfile(head, io.BytesIO(manifest))
     assert_refused(file, tmp_path)
-    assert run_launcher(tmp_path, monkeypatch, "images", "--import", str(file)) == EXIT_BAD_USAGE
+    assert (
+        run_launcher(tmp_path, monkeypatch, "images", "--import", str(file)) == ExitCode.BAD_INPUT
+    )
     errors = capfd.readouterr().err
     assert "Traceback" not in errors
     assert str(file) in errors.splitlines()[0]

@@ -104,65 +104,54 @@ class Case:
     targets: str = ""
     has_apt: bool = True
     qemu_versions: tuple[str, ...] = ()
-    has_debian_archive: bool = False
+    is_debian: bool = True
     archive_helps: bool = False
     install: str = "apt-get install podman"
 
 
 CASES = {
     "Debian 12": Case(
-        os_release=DEBIAN_12,
-        targets=rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
-        has_debian_archive=True,
+        os_release=DEBIAN_12, targets=rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates")
     ),
-    "Debian 13": Case(
-        os_release=DEBIAN_13, targets=rows("Debian", DEBIAN_URI, "trixie"), has_debian_archive=True
-    ),
+    "Debian 13": Case(os_release=DEBIAN_13, targets=rows("Debian", DEBIAN_URI, "trixie")),
     "Debian 12 whose lists were never fetched": Case(
         os_release=DEBIAN_12,
         targets=f"{DEBIAN_URI}|$(CODENAME)|bookworm|$(SIGNED_BY)|main|/etc/apt/sources.list:1"
         "|$(ORIGIN)\n",
-        has_debian_archive=True,
     ),
     "Debian 12 from a mirror with another origin": Case(
-        os_release=DEBIAN_12,
-        targets=rows("mirror", DEBIAN_URI, "bookworm"),
-        has_debian_archive=True,
+        os_release=DEBIAN_12, targets=rows("mirror", DEBIAN_URI, "bookworm")
     ),
-    "Debian testing": Case(
-        os_release=DEBIAN_TESTING,
-        targets=rows("Debian", DEBIAN_URI, "forky"),
-        has_debian_archive=True,
-    ),
-    "Debian unstable": Case(
-        os_release=DEBIAN_TESTING,
-        targets=rows("Debian", DEBIAN_URI, "sid"),
-        has_debian_archive=True,
-    ),
+    "Debian testing": Case(os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "forky")),
+    "Debian unstable": Case(os_release=DEBIAN_TESTING, targets=rows("Debian", DEBIAN_URI, "sid")),
     "LMDE, which has Debian's archive": Case(
         os_release=LMDE_6,
         targets=rows("linuxmint", "http://archive.example/mint/", "faye")
         + rows("Debian", DEBIAN_URI, "bookworm", "bookworm-updates"),
-        has_debian_archive=True,
     ),
     "Ubuntu 24.04": Case(
         os_release=UBUNTU_2404,
+        is_debian=False,
         targets=UBUNTU_TARGETS,
         qemu_versions=("1:8.2.2+ds-0ubuntu1.7", "1:8.2.2+ds-0ubuntu1"),
     ),
     "Ubuntu 25.10": Case(
         os_release=UBUNTU_2510,
+        is_debian=False,
         targets=rows("Ubuntu", "http://archive.example/ubuntu/", "questing"),
         archive_helps=True,
     ),
     "Linux Mint": Case(
         os_release=MINT_22,
+        is_debian=False,
         targets=rows("linuxmint", "http://archive.example/mint/", "xia") + UBUNTU_TARGETS,
         qemu_versions=("1:8.2.2+ds-0ubuntu1.7",),
     ),
-    "Fedora 42": Case(os_release=FEDORA_42, has_apt=False, install="dnf install podman"),
+    "Fedora 42": Case(
+        os_release=FEDORA_42, has_apt=False, is_debian=False, install="dnf install podman"
+    ),
 }
-NOT_DEBIAN = [name for name, case in CASES.items() if not case.has_debian_archive]
+NOT_DEBIAN = [name for name, case in CASES.items() if not case.is_debian]
 
 
 def machine(case: Case) -> Machine:
@@ -172,7 +161,6 @@ def machine(case: Case) -> Machine:
         has_apt=case.has_apt,
         has_debian=has_debian(case.targets, release),
         qemu_versions=case.qemu_versions,
-        qemu_version_min="9.2",
     )
 
 

@@ -12,7 +12,8 @@ from delayrig.base.paths import find_paths
 from delayrig.setup import doctor, environment, security
 from delayrig.setup.arguments import OWN_COMMANDS, QUIET_OPTIONS, VERBOSE_OPTIONS, read_request
 from delayrig.setup.console import Console, Context, Finding, Level
-from delayrig.setup.doctor import QEMU_VERSION_MIN, checks_for, examine
+from delayrig.setup.distribution import QEMU_VERSION_MIN
+from delayrig.setup.doctor import checks_for, examine
 from delayrig.setup.errors import UsageError
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.packages import read_packages

@@ -21,7 +21,6 @@ from delayrig.setup.errors import SetupError, UsageError
 from delayrig.setup.launcher import steps_of
 from delayrig.setup.layout import Layout, find_layout
 from delayrig.setup.packages import (
-    Lack,
     Package,
     find_lacking,
     new_enough,
@@ -76,9 +75,9 @@ def test_only_the_upstream_part_of_a_version_is_compared(version: str, *, enough
 
 def test_missing_and_old_packages_are_lacking_and_optional_ones_are_not() -> None:
     lacking = find_lacking([QEMU, CPIO, GIT], {QEMU.name: "1:7.2"}, lambda *_: False)
-    names = [(lack.package.name, lack.installed) for lack in lacking]
+    names = [(package.name, package.installed) for package in lacking]
     assert names == [("qemu-system-x86", "1:7.2"), ("cpio", "")]
-    assert "installed: 1:7.2" in lacking[0].reason
+    assert "installed: 1:7.2" in lacking[0].why
     assert find_lacking([QEMU, CPIO], {QEMU.name: "1:10", CPIO.name: "2"}, lambda *_: True) == ()
 
 
@@ -106,15 +105,11 @@ def test_package_is_wanted_on_its_architecture_unless_it_displaces_another(
 
 
 def test_no_install_names_packages_and_commands(tmp_path: Path) -> None:
-    lacking = [Lack(package=QEMU, installed=""), Lack(package=CPIO, installed="")]
     with pytest.raises(SetupError, match=r"qemu-system-x86 \(>= 9.2\), cpio") as raised:
-        packages.allowed_apt(context_of(tmp_path, no_install=True), lacking)
+        packages.allowed_apt(context_of(tmp_path, no_install=True), [QEMU, CPIO])
     remedy = raised.value.remedy
     assert "apt-get install --no-install-recommends qemu-system-x86 cpio" in remedy
     assert "backports" in remedy
-
-
-LACKING = [Lack(package=CPIO, installed="")]
 
 
 @pytest.fixture
@@ -129,7 +124,7 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_declined_question_installs_nothing(tmp_path: Path, answer: str) -> None:
     context = asking(tmp_path, answer)
     with pytest.raises(SetupError, match="declined"):
-        packages.allowed_apt(context, LACKING)
+        packages.allowed_apt(context, [CPIO])
     assert "1.2 MB" in str(getattr(context.console.output, "getvalue", str)())
 
 
@@ -139,7 +134,7 @@ def test_packages_are_installed_if_accepted_and_without_a_terminal(
     tmp_path: Path, answer: str
 ) -> None:
     for context in (asking(tmp_path, answer), context_of(tmp_path)):
-        assert packages.allowed_apt(context, LACKING).privilege == ("su",)
+        assert packages.allowed_apt(context, [CPIO]).privilege == ("su",)
 
 
 @pytest.mark.parametrize(

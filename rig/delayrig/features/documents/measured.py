@@ -47,19 +47,17 @@ def answer_lines(results: Results) -> list[str]:
     """Returns the number of passed cells in a line, then each other verdict except skipped."""
     cells = results.measured
     passed = sum(cell.verdict is Verdict.PASS for cell in cells)
-    others: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    others: dict[str, list[str]] = defaultdict(list)
     for (programmer, chip), own in _by_place(cells).items():
         for name in subjects_of(own):
             counts = Counter(cell.verdict for cell in _of_subject(own, name))
             for verdict, count in counts.items():
                 if verdict not in (Verdict.PASS, Verdict.SKIPPED):
-                    others[programmer, chip, f"{count} {verdict}"].append(name)
-    lines = [f"{count:<15}  {place:<15}  {chip:<10}  " for place, chip, count in others]
+                    found = f"{count} {verdict}"
+                    others[f"  {found:<15}  {programmer:<15}  {chip:<10}  "].append(name)
     asked = sum(cell.verdict is not Verdict.SKIPPED for cell in cells)
-    return [
-        f"{passed} of {asked} cells pass; the others:",
-        *(f"  {line}{' '.join(names)}" for line, names in zip(lines, others.values(), strict=True)),
-    ]
+    head = f"{passed} of {asked} cells pass; the others:"
+    return [head, *(line + " ".join(names) for line, names in others.items())]
 
 
 def cost_rows(results: Results) -> list[tuple[str, ...]]:

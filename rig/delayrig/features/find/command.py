@@ -101,8 +101,8 @@ def find(
         return
     folder = checked_out(out, cells, by_default=NAME, leaves=FIRST_TRIAL)
     trials = Trials(
-        chips=choice.chips,
-        recipes=choice.recipes,
+        chips=chips,
+        recipes=choice.checked.recipes,
         paths=paths,
         out=folder,
         plan=NAME,
@@ -121,7 +121,7 @@ def find(
     if searched.cell is not None:
         work = shrink(
             searched.cell,
-            choice.chips,
+            chips,
             beside.run,
             limit_s=limit_s,
             watch=lambda step: note(step.line),

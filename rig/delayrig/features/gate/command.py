@@ -371,7 +371,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         again=lambda cell: ["repro", "--from", _from_here(folder), cell.id],
         first=_first(folder, stored, cells, paths).places,
     )
-    is_real = choice.lane != EXACT_LANE
+    is_real = choice.checked.lane != EXACT_LANE
     tree = Path(ours.folder) if ours else None
     return GateRequest(
         baseline=None if stored else replace(candidate, cells=theirs),
@@ -379,7 +379,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         stored=stored,
         # With a stored baseline there are no pairs of runs, so more rounds gain nothing.
         rounds=(options.rounds or (1 if stored else 2 * PAIRS_MIN)) if is_real else 1,
-        questions=questions_of(choice.plan, choice.cells),
+        questions=questions_of(choice.checked.plan, choice.cells),
         labels=labels_of(options.labels, {BASELINE: baseline, CANDIDATE: subject}, paths),
         known=_known_faults(options, tree),
         tree=tree,
