@@ -173,7 +173,7 @@ EARLY_OTHERS = [*reads(*range(19)), *reads(*[0] * 40)[19:]]
 def test_subject_is_unfinished_if_its_time_ended_during_new_commands(
     commands: list[Event], timed_out: bool, unfinished: bool
 ) -> None:
-    ended = changed([subject_end(10 * len(commands))], SubjectEnd, timed_out=timed_out)
+    ended = changed([subject_end(10 * len(commands) + 10)], SubjectEnd, timed_out=timed_out)
     assert is_unfinished([made(SubjectStart, t_ns=0), *commands, *ended]) == unfinished
 
 

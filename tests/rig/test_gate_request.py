@@ -60,6 +60,8 @@ def test_baseline_needs_the_cells_of_any_subject_and_no_canaries(tmp_path: Path)
     theirs = msgspec.structs.replace(HERE, subject="debian:trixie")
     other = msgspec.structs.replace(CANARY, name="canary-chip")
     baseline.check_cells([theirs, other])
+    with pytest.raises(BadInputError, match=r"lacks 1 cell of the plan, such as there\.250mips"):
+        baseline.check_cells([HERE, THERE])
 
 
 def candidates(*words: str, plan: str = "smoke") -> list[str]:

@@ -27,7 +27,7 @@ from delayrig.machine.session import unpack
 from delayrig.model import workload
 from delayrig.model.cell import Job, Programmer
 from delayrig.model.events import Event
-from delayrig.model.kinds.emulator import GaveUp, Serprog
+from delayrig.model.kinds.emulator import GaveUp, Serprog, Spi
 from delayrig.model.result import CellResult, Verdict, decode_results, own_fault
 
 from tests.conftest import Bound
@@ -177,7 +177,7 @@ GAVE_UP: Event = made(GaveUp, t_ns=9, bound="records", count=4)
     [
         ([request(gap_ns=-1)] * 3, False),
         ([request(gap_ns=-1)] * 3 + [GAVE_UP], True),
-        ([request(gap_ns=0)] * 3 + [GAVE_UP], False),
+        ([made(Spi, read_ns=5, gap_ns=0)] * 3 + [GAVE_UP], False),
         ([request(gap_ns=7, ack=False)] * 3 + [request(gap_ns=7), GAVE_UP], True),
         ([request(gap_ns=7)] * 3 + [request(gap_ns=-1), GAVE_UP], False),
     ],
