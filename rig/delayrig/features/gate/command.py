@@ -346,7 +346,7 @@ def _request(options: _Options, paths: Paths) -> GateRequest:
         programmers=options.programmers,
     )
     for option, name in (("--baseline", baseline), ("--candidate", subject)):
-        check_flashrom(name, choice.chips.values(), option)
+        check_flashrom(name, choice.checked.chips.values(), option)
     ours = known_source(subject, paths) if is_known(subject, paths) else None
     cells = cells_of(subject, choice.cells, watched=True)
     check_watched(cells, plan)
